@@ -1,0 +1,2 @@
+.PHONY: run test check fmt lock openapi
+run test check fmt lock openapi: ; @./dev $@

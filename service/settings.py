@@ -1,0 +1,61 @@
+"""The settings: one frozen record, read once from the environment.
+
+Each is the variable BOUGH_<NAME> in capitals; docs/operations.md has a line for each of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+PREFIX = "BOUGH_"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How this process is to behave."""
+
+    data: Path = Path("data")  # where the embedded database lives
+    database_url: str = ""  # empty: SQLite in `data`
+    host: str = "127.0.0.1"
+    port: int = 8000
+    web_workers: int = 1
+    web_threads: int = 4
+    max_body_bytes: int = 64 * 1024 * 1024
+    max_train_cells: int = 5_000_000  # rows x columns of inline data
+    max_predict_rows: int = 100_000
+    max_explain_rows: int = 100
+    max_explain_paths: int = 1_000  # of one row; the heaviest are told
+    max_nodes: int = 1_000_000
+    cache_bytes: int = 256 * 1024 * 1024  # compiled trees kept by a web process
+    lease_seconds: float = 30.0
+    heartbeat_seconds: float = 2.0
+    poll_seconds: float = 0.5
+    max_attempts: int = 3
+    log_level: str = "INFO"
+
+    @property
+    def url(self) -> str:
+        """The database to use: the one that was named, or SQLite in the data directory."""
+        return self.database_url or f"sqlite:///{self.data / 'bough.db'}"
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings that this environment asks for; what it does not name has its default."""
+    given = {
+        field.name: _parse(
+            field.name, type(field.default), environment[PREFIX + field.name.upper()]
+        )
+        for field in fields(Settings)
+        if PREFIX + field.name.upper() in environment
+    }
+    return Settings(**given)
+
+
+def _parse(name: str, kind: type, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(
+            f"{PREFIX}{name.upper()} is {text!r}, which is no {kind.__name__}"
+        ) from None

@@ -1,0 +1,1 @@
+"""The learner and the router: attributes, nodes, growing, routing. It knows numbers only."""

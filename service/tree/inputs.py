@@ -1,0 +1,69 @@
+"""Rows to predict, as numbers: what is wrong is named, what is strange counts as null."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.errors import Fault, InvalidData, pointer
+from service.tree.arrays import Floats
+from service.tree.attribute import Kind
+from service.tree.compiled import CompiledTree
+from service.tree.encode import MOST_FAULTS, encode_categories, encode_numbers
+from service.tree.table import Table
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The rows as numbers (row, attribute), and the values that no category has."""
+
+    values: Floats
+    strangers: tuple[Fault, ...]
+
+
+def encode_inputs(
+    compiled: CompiledTree, table: Table, ignored: Collection[str], *, strict: bool
+) -> Inputs:
+    """The rows as the router wants them; if strict, a category never declared is a fault."""
+    faults = list(_foreign(compiled, table, ignored))
+    strangers: list[Fault] = []
+    values = np.full((table.n_rows, len(compiled.attributes)), np.nan, order="F")
+    for number, attribute in enumerate(compiled.attributes):
+        if attribute.name not in table.columns:
+            continue
+        try:
+            values[:, number] = _encode(compiled, table, number, strangers)
+        except InvalidData as error:
+            faults.extend(error.faults)
+    if strict:
+        faults.extend(strangers)
+    if faults:
+        raise InvalidData("some values cannot be used", faults[:MOST_FAULTS])
+    return Inputs(values, tuple(strangers))
+
+
+def _encode(compiled: CompiledTree, table: Table, number: int, strangers: list[Fault]) -> Floats:
+    attribute = compiled.attributes[number]
+    if attribute.kind == Kind.NUMERIC:
+        return encode_numbers(table, attribute.name)
+    encoded, rows = encode_categories(table, attribute.name, compiled.codes[number])
+    for row in rows:
+        detail = f"{table.column(attribute.name)[row]!r} is no category of {attribute.name!r}"
+        strangers.append(Fault(table.pointer(row, attribute.name), detail))
+    return encoded
+
+
+def _foreign(compiled: CompiledTree, table: Table, ignored: Collection[str]) -> Iterator[Fault]:
+    """The columns that the model does not have, each named where it first stands."""
+    names = {attribute.name for attribute in compiled.attributes} | set(ignored)
+    for name in table.columns:
+        if name in names:
+            continue
+        detail = f"the model has no attribute {name!r}"
+        if not table.rows:
+            yield Fault(pointer(*table.place, name), detail)
+        yield from (
+            Fault(table.pointer(row, name), detail)
+            for row, sent in enumerate(table.rows)
+            if name in sent
+        )

@@ -1,0 +1,80 @@
+"""A tree is a table of nodes in breadth-first order; learner, SQL and router share its columns.
+
+Parents stand before their children and siblings stand together, so the child down branch `b`
+of a node is `first_child + b`. Forwards is top-down, backwards is bottom-up; nothing recurses.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+
+from service.tree.arrays import Bools, Floats, Ints
+
+
+class Operator(IntEnum):
+    """The condition on the edge that leads to a node."""
+
+    NONE = 0  # the root: no edge leads there
+    EQUAL = 1  # value is the number of a category
+    AT_MOST = 2  # value is a threshold
+    ABOVE = 3  # value is a threshold
+
+
+class Split(IntEnum):
+    """The kind of split a node makes."""
+
+    LEAF = 0
+    MULTIWAY = 1  # one branch for each category
+    THRESHOLD = 2  # branch 0: at most the threshold; branch 1: above it
+
+
+SYMBOLS = {Operator.EQUAL: "=", Operator.AT_MOST: "<=", Operator.ABOVE: ">"}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The columns of all nodes.
+
+    A branch that no training row took is a leaf with share 0 and weight 0; its distribution is
+    its parent's, because it answers as its parent.
+    """
+
+    parent: Ints  # -1 at the root; never decreases
+    depth: Ints
+    branch: Ints  # position among the siblings
+    operator: Ints  # Operator: the condition on the edge from the parent
+    value: Floats  # of that condition: threshold or number of a category; NaN at the root
+    share: Floats  # part of the parent's known weight that came down this edge; 1 at the root
+    weight: Floats  # training weight that arrived here
+    distribution: Floats  # (node, class): that weight by class
+    impurity: Floats
+    attribute: Ints  # the attribute this node splits on, -1 at a leaf
+    split: Ints  # Split
+    gain: Floats  # what the criterion gave the split, NaN at a leaf
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def first_child(self) -> Ints:
+        """Per node the number of its first child; of no meaning at a leaf."""
+        return np.searchsorted(self.parent, np.arange(len(self)))
+
+    @cached_property
+    def n_branches(self) -> Ints:
+        """Per node how many branches leave it: 0 at a leaf."""
+        ends = np.searchsorted(self.parent, np.arange(len(self)), side="right")
+        return ends - self.first_child
+
+    @cached_property
+    def is_leaf(self) -> Bools:
+        """Per node whether it makes no split."""
+        return self.attribute < 0
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Per node its distribution made to sum to one."""
+        made: Floats = self.distribution / self.distribution.sum(axis=1, keepdims=True)
+        return made

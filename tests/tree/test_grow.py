@@ -1,0 +1,200 @@
+"""Growing: the fast way gives what the definition gives, and no shape of tree is too much."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+
+from service.errors import LimitReached
+from service.tree.attribute import Attribute, Kind
+from service.tree.dataset import Dataset
+from service.tree.grow import grow
+from service.tree.nodes import Split, Tree
+from service.tree.params import GrowParams
+from service.tree.search import midpoint
+from tests.naive import Naive, naive_grow
+from tests.strategies import datasets, grow_params
+
+
+def a_number_line(values: list[float], classes: list[int], weights: list[float] | None = None):
+    n_classes = max(classes) + 1
+    return Dataset(
+        (Attribute("x", Kind.NUMERIC),),
+        tuple(f"c{number}" for number in range(max(n_classes, 2))),
+        np.array(values, dtype=np.float64).reshape(-1, 1),
+        np.array(classes, dtype=np.int64),
+        np.ones(len(values)) if weights is None else np.array(weights),
+    )
+
+
+def assert_same(tree: Tree, naive: Naive, node: int = 0) -> None:
+    if node and tree.share[node] == 0:
+        assert naive.attribute is None
+    assert_allclose(tree.distribution[node], naive.weights, rtol=1e-9, atol=1e-12)
+    if naive.attribute is None:
+        assert tree.is_leaf[node]
+        return
+    first = int(tree.first_child[node])
+    assert tree.attribute[node] == naive.attribute
+    assert tree.gain[node] == pytest.approx(naive.gain, abs=1e-9)
+    if naive.threshold is not None:
+        assert tree.value[first] == tree.value[first + 1] == naive.threshold
+    assert tree.n_branches[node] == len(naive.children)
+    for branch, (share, child) in enumerate(zip(naive.shares, naive.children, strict=True)):
+        assert tree.share[first + branch] == pytest.approx(share)
+        assert_same(tree, child, first + branch)
+
+
+@given(datasets(), grow_params())
+def test_a_grown_tree_is_the_one_of_the_definition(data: Dataset, params: GrowParams) -> None:
+    assert_same(grow(data, params), naive_grow(data, params))
+
+
+@given(datasets(), grow_params())
+def test_the_table_stands_in_breadth_first_order(data: Dataset, params: GrowParams) -> None:
+    tree = grow(data, params)
+    nodes = np.arange(len(tree))
+
+    assert (tree.parent[1:] < nodes[1:]).all()
+    assert (np.diff(tree.parent) >= 0).all()
+    assert (np.diff(tree.depth) >= 0).all()
+    assert (nodes[1:] == tree.first_child[tree.parent[1:]] + tree.branch[1:]).all()
+
+
+@given(datasets(), grow_params())
+def test_weights_and_shares_sum(data: Dataset, params: GrowParams) -> None:
+    tree = grow(data, params)
+    for node in np.flatnonzero(~tree.is_leaf):
+        children = tree.first_child[node] + np.arange(tree.n_branches[node])
+        assert tree.share[children].sum() == pytest.approx(1.0)
+        assert tree.weight[children].sum() == pytest.approx(tree.weight[node])
+
+
+@given(datasets(), grow_params())
+def test_rows_of_no_weight_change_nothing(data: Dataset, params: GrowParams) -> None:
+    kept = data.weights > 0
+    without = Dataset(
+        data.attributes, data.classes, data.values[kept], data.target[kept], data.weights[kept]
+    )
+
+    for column, expected in vars(grow(without, params)).items():
+        np.testing.assert_array_equal(getattr(grow(data, params), column), expected)
+
+
+def test_a_pure_node_is_a_leaf() -> None:
+    assert len(grow(a_number_line([1, 2, 3], [1, 1, 1]), GrowParams())) == 1
+
+
+def test_rows_that_cannot_be_told_apart_make_a_leaf() -> None:
+    tree = grow(a_number_line([1, 1, 1], [0, 1, 1]), GrowParams())
+
+    assert tree.distribution.tolist() == [[1.0, 2.0]]
+
+
+def test_a_split_that_tells_nothing_is_not_made() -> None:
+    xor = Dataset(
+        (
+            Attribute("p", Kind.CATEGORICAL, ("a", "b")),
+            Attribute("q", Kind.CATEGORICAL, ("a", "b")),
+        ),
+        ("no", "yes"),
+        np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
+        np.array([0, 1, 1, 0]),
+        np.ones(4),
+    )
+
+    assert len(grow(xor, GrowParams())) == 1
+
+
+def test_an_attribute_of_numbers_is_used_again_below() -> None:
+    tree = grow(a_number_line([1, 2, 3, 4], [0, 1, 0, 1]), GrowParams())
+
+    assert tree.attribute[tree.attribute >= 0].tolist() == [0, 0, 0]
+
+
+def test_equal_cuts_go_to_the_lowest() -> None:
+    tree = grow(a_number_line([1, 2, 3, 4], [0, 1, 1, 0]), GrowParams(max_depth=1))
+
+    assert tree.value[1] == 1.5
+
+
+def test_equal_attributes_go_to_the_first() -> None:
+    twice = a_number_line([1, 2], [0, 1])
+    data = Dataset(
+        (Attribute("x", Kind.NUMERIC), Attribute("y", Kind.NUMERIC)),
+        twice.classes,
+        np.hstack([twice.values, twice.values]),
+        twice.target,
+        twice.weights,
+    )
+
+    assert grow(data, GrowParams()).attribute[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (1.0, np.nextafter(1.0, 2)),
+        (-1e308, 1e308),
+        (1.7e308, 1.79e308),
+        (-5e-324, 0.0),
+        (0.0, 5e-324),
+    ],
+)
+def test_a_cut_stands_between_its_neighbours_wherever_they_are(low: float, high: float) -> None:
+    assert low <= midpoint(low, high) < high
+
+
+def test_a_tree_may_be_three_thousand_deep() -> None:
+    n_rows = 3_000
+    data = a_number_line(list(range(n_rows)), [row % 2 for row in range(n_rows)])
+    tree = grow(data, GrowParams())
+
+    assert tree.depth.max() > 1_000
+    assert tree.is_leaf.sum() == n_rows
+
+
+def test_a_tree_may_have_a_hundred_thousand_nodes() -> None:
+    numbers = np.random.default_rng(0)
+    values, classes = numbers.random(100_000), numbers.integers(0, 2, 100_000)
+    tree = grow(a_number_line(values.tolist(), classes.tolist()), GrowParams(criterion="gini"))
+
+    assert len(tree) > 90_000
+    assert (tree.distribution[tree.is_leaf] > 0).sum(axis=1).max() == 1
+
+
+def test_a_tree_beyond_the_limit_says_what_to_do() -> None:
+    data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
+
+    with pytest.raises(LimitReached, match="min_weight"):
+        grow(data, GrowParams(), max_nodes=3)
+
+
+def test_progress_is_told_and_ends_at_one() -> None:
+    told: list[tuple[float, int]] = []
+    data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
+    tree = grow(data, GrowParams(), report=lambda fraction, nodes: told.append((fraction, nodes)))
+
+    assert told[-1] == (1.0, len(tree))
+    assert told == sorted(told)
+
+
+def test_a_cut_is_the_same_however_small_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.random.default_rng(1)
+    data = a_number_line(
+        numbers.integers(0, 40, 200).tolist(), numbers.integers(0, 3, 200).tolist()
+    )
+    whole = grow(data, GrowParams())
+    monkeypatch.setattr("service.tree.search.BLOCK", 21)
+
+    for column, expected in vars(grow(data, GrowParams())).items():
+        np.testing.assert_allclose(expected, getattr(whole, column), atol=1e-12)
+
+
+def test_a_weight_can_be_divided_until_nothing_is_left() -> None:
+    """A row of almost no weight that knows nothing vanishes below; nothing divides by zero."""
+    data = a_number_line([1.0, 2.0, 3.0, np.nan], [0, 1, 0, 1], [1.0, 1.0, 1.0, 5e-324])
+    tree = grow(data, GrowParams())
+
+    assert np.isfinite(tree.share).all()
+    assert tree.split[0] == Split.THRESHOLD
