@@ -39,6 +39,12 @@ class Settings:
         """The database to use: the one that was named, or SQLite in the data directory."""
         return self.database_url or f"sqlite:///{self.data / 'bough.db'}"
 
+    @property
+    def address(self) -> str:
+        """Host and port as a URL writes them; an IPv6 address stands in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings that this environment asks for; what it does not name has its default."""

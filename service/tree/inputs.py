@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def encode_inputs(
     compiled: CompiledTree, table: Table, ignored: Collection[str], *, strict: bool
 ) -> Inputs:
     """The rows as the router wants them; if strict, a category never declared is a fault."""
-    faults = list(_foreign(compiled, table, ignored))
+    faults = list(islice(_foreign(compiled, table, ignored), MOST_FAULTS))
     strangers: list[Fault] = []
     values = np.full((table.n_rows, len(compiled.attributes)), np.nan, order="F")
     for number, attribute in enumerate(compiled.attributes):

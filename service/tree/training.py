@@ -21,6 +21,8 @@ from service.tree.encode import (
 )
 from service.tree.table import Table
 
+MOST_CLASSES = 1000  # every node holds a weight for each; more is a number or an id, no class
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -76,6 +78,9 @@ def _classes(table: Table, plan: Plan) -> tuple[str, ...]:
     classes = plan.classes if plan.classes is not None else categories(table, plan.target)
     if len(classes) < 2:
         detail = f"the target {plan.target!r} has fewer than two classes: there is nothing to learn"
+        raise InvalidData(detail, [Fault("/target", detail)])
+    if len(classes) > MOST_CLASSES:
+        detail = f"the target {plan.target!r} has more than {MOST_CLASSES} classes"
         raise InvalidData(detail, [Fault("/target", detail)])
     return classes
 

@@ -1,0 +1,1 @@
+"""The schema, step by step; `bough migrate` takes a database to the newest step."""

@@ -1,0 +1,1 @@
+"""What the service does, one verb a file; sessions and settings are arguments."""

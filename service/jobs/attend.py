@@ -1,0 +1,98 @@
+"""Attending to a child: read what it tells, renew the lease, know how it ended."""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerProcess
+from typing import Any, TypeAlias
+
+from service.jobs.child import Broken, Done, Ending, Order, Refused, run
+from service.jobs.stop import Stop
+from service.storage.records import Progress
+
+# The fork server imports these once; a child then starts within milliseconds.
+PRELOAD = ("numpy", "service.actions.train", "service.jobs.child")
+CONTEXT = multiprocessing.get_context("forkserver")
+
+
+@dataclass(frozen=True)
+class Child:
+    """A training that is under way."""
+
+    process: ForkServerProcess
+    pipe: "Connection[Any, Any]"
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """The child is gone without a word."""
+
+    exit_code: int | None
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """Somebody asked to cancel the job."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The worker is to stop."""
+
+
+Outcome: TypeAlias = Ending | Crashed | Cancelled | Stopped
+Renew: TypeAlias = Callable[[Progress], bool]  # whether to cancel
+
+
+def prepare(*modules: str) -> None:
+    """Start the fork server and wait for it, so that no lease runs while it imports."""
+    CONTEXT.set_forkserver_preload([*PRELOAD, *modules])
+    first = CONTEXT.Process(target=time.monotonic)  # anything: it starts once the server is ready
+    first.start()
+    first.join()
+
+
+@contextmanager
+def started(order: Order) -> Iterator[Child]:
+    """A child at work, which is gone at the end of the block."""
+    ours, its = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=run, args=(order, its), name="training", daemon=True)
+    process.start()
+    its.close()  # so that its death is the end of the pipe
+    try:
+        yield Child(process, ours)
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        ours.close()
+
+
+def follow(child: Child, renew: Renew, heartbeat_seconds: float, stop: Stop) -> Outcome:
+    """How the training ended; until then the lease is renewed at every heartbeat."""
+    progress = Progress(stage="starting")
+    due = time.monotonic() + heartbeat_seconds
+    while not stop.is_set:
+        ready = wait([child.pipe, stop.fileno()], max(0.0, due - time.monotonic()))
+        if child.pipe in ready:
+            message = _receive(child)
+            if not isinstance(message, Progress):
+                return message
+            progress = message
+        if time.monotonic() >= due:
+            if renew(progress):
+                return Cancelled()
+            due = time.monotonic() + heartbeat_seconds
+    return Stopped()
+
+
+def _receive(child: Child) -> Progress | Done | Refused | Broken | Crashed:
+    try:
+        message: Progress | Ending = child.pipe.recv()
+    except (EOFError, OSError):
+        child.process.join()
+        return Crashed(child.process.exitcode)
+    return message

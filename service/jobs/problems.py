@@ -1,0 +1,43 @@
+"""What a failed job tells: a problem in the form of RFC 9457, named as web names them."""
+
+import signal
+from dataclasses import asdict
+from typing import Any
+
+from service.errors import BoughError, InvalidData, LimitReached
+
+REFUSALS: dict[type[BoughError], tuple[str, str]] = {
+    InvalidData: ("invalid-data", "The data cannot be used"),
+    LimitReached: ("limit-reached", "A limit is reached"),
+    BoughError: ("refused", "The training was refused"),
+}
+
+
+def refused(error: BoughError) -> dict[str, Any]:
+    """The problem of a training that will never succeed."""
+    slug, title = next(REFUSALS[each] for each in type(error).__mro__ if each in REFUSALS)
+    told = _problem(slug, title, str(error))
+    if isinstance(error, InvalidData) and error.faults:
+        told["errors"] = [asdict(fault) for fault in error.faults]
+    return told
+
+
+def broken(kind: str) -> dict[str, Any]:
+    """The problem of a training that ended in an error nobody foresaw."""
+    detail = f"An error in the service ({kind}) ended the training; the log has more."
+    return _problem("internal-error", "Something broke", detail)
+
+
+def crashed(exit_code: int | None) -> dict[str, Any]:
+    """The problem of a training whose process is gone without a word."""
+    if exit_code == -signal.SIGKILL:
+        detail = "The training was killed; perhaps it needs too much memory."
+    elif exit_code is not None and exit_code < 0:
+        detail = f"The training was ended by signal {-exit_code}."
+    else:
+        detail = f"The training ended by itself with code {exit_code}."
+    return _problem("interrupted", "The training was interrupted", detail)
+
+
+def _problem(slug: str, title: str, detail: str) -> dict[str, Any]:
+    return {"type": f"/problems/{slug}", "title": title, "detail": detail}

@@ -1,0 +1,1 @@
+"""Everything that speaks SQL: records in and out, the session is always an argument."""

@@ -1,0 +1,149 @@
+"""What storage takes and gives back: frozen records, free of SQL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from service.tree.attribute import Attribute
+
+# Where a page ended: the sort value of its last item, then the tie-breaker if it needs one. It is
+# made of what JSON can carry.
+Position = tuple[str | int, ...]
+Item = TypeVar("Item")
+LARGEST = 2**31 - 1  # of the whole numbers that our columns hold
+
+
+class JobState(StrEnum):
+    """Where a job stands; the last three never change again."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come."""
+
+    fraction: float = 0.0
+    stage: str = "queued"
+    nodes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """An order to train, as everybody may see it."""
+
+    id: str
+    model: str
+    state: JobState
+    progress: Progress
+    attempt: int
+    max_attempts: int
+    error: Mapping[str, Any] | None  # a problem: type, title, detail, errors
+    version: int | None  # the number of the version it made
+    cancel_requested: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A job that is ours for as long as we renew it; the token tells us from later owners."""
+
+    job_id: str
+    token: str
+    attempt: int
+    max_attempts: int
+    model: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionDraft:
+    """What a training makes beside the tree."""
+
+    model: str
+    task: str
+    target: str
+    classes: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    ignored: tuple[str, ...]
+    params: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    n_rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """One trained result under a model's name; apart from its aliases it never changes."""
+
+    id: int
+    model: str
+    number: int
+    task: str
+    target: str
+    classes: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    ignored: tuple[str, ...]
+    params: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    n_rows: int
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    job_id: str
+    created_at: datetime
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A name with versions; `latest` is the number of the newest, aliases name others."""
+
+    name: str
+    created_at: datetime
+    updated_at: datetime
+    latest: int
+    aliases: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class AliasMove:
+    """An alias was pointed at a version, or removed (version is None)."""
+
+    alias: str
+    version: int | None
+    moved_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRecord:
+    """One node row with names in the place of numbers; the condition is on the edge to it."""
+
+    node: int
+    parent: int | None
+    depth: int
+    branch: int
+    operator: str | None
+    threshold: float | None
+    category: str | None
+    share: float
+    weight: float
+    impurity: float
+    attribute: str | None  # what it splits on; None at a leaf
+    split: str | None
+    gain: float | None
+    distribution: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """Some items in order, and the position to go on from; None after the last page."""
+
+    items: tuple[Item, ...]
+    next: Position | None

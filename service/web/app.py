@@ -1,0 +1,31 @@
+"""The app: blueprints, errors and request ids around one store."""
+
+from flask import Flask
+
+from service.actions.cache import TreeCache
+from service.settings import Settings
+from service.storage.engine import Store
+from service.web import aliases, jobs, models, operations, predict, train
+from service.web.bodies import speak_json
+from service.web.context import EXTENSION, Context
+from service.web.docs import serve_docs
+from service.web.openapi import create_api
+from service.web.problems import handle_errors
+from service.web.requests import watch_requests
+
+BLUEPRINTS = (train.blp, jobs.blp, predict.blp, models.blp, aliases.blp, operations.blp)
+
+
+def create_app(settings: Settings, store: Store) -> Flask:
+    """The app that serves this store; the database is not touched before a request."""
+    app = Flask("service.web", static_folder=None)
+    app.url_map.merge_slashes = False  # //models is nothing, not a redirect
+    app.extensions[EXTENSION] = Context(settings, store, TreeCache(settings.cache_bytes))
+    speak_json(app)
+    handle_errors(app)
+    watch_requests(app)
+    api = create_api(app)
+    for blueprint in BLUEPRINTS:
+        api.register_blueprint(blueprint)
+    serve_docs(app)
+    return app

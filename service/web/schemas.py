@@ -1,0 +1,284 @@
+"""What goes in and out of the routes that are not hot, field by field."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from service.storage.models import ORDERS
+from service.storage.records import JobState
+from service.tree.attribute import Kind
+from service.tree.criterion import CRITERIA
+from service.tree.encode import IGNORED
+from service.tree.params import DEFAULT_PRESET, PRESETS
+from service.web import components
+from service.web.fields import MOST, Category, Digits, Flag, Moment, Name, Number, Text, Whole
+
+
+def about(description: str, **metadata: Any) -> dict[str, Any]:
+    """The metadata of a field that says what it is."""
+    return {"description": description, **metadata}
+
+
+NOT_NEGATIVE = validate.Range(min=0)
+STATES = [state.value for state in JobState]
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+class ProblemFaultSchema(Schema):
+    """One thing that is wrong: it stands at a pointer into the body, or in a parameter."""
+
+    pointer = fields.String(metadata=about("JSON pointer (RFC 6901) into the body."))
+    parameter = fields.String(metadata=about("Name of a parameter of the query or the path."))
+    detail = fields.String(required=True)
+
+
+class ProblemSchema(Schema):
+    """An error (RFC 9457)."""
+
+    type = fields.String(required=True, metadata=about("Stable, relative URI of the kind."))
+    title = fields.String(required=True)
+    status = fields.Integer(required=True)
+    detail = fields.String(required=True)
+    instance = fields.String(required=True, metadata=about("The path that was asked for."))
+    request_id = fields.String(required=True)
+    errors = fields.List(fields.Nested(ProblemFaultSchema))
+
+
+class JobProblemSchema(Schema):
+    """Why a job failed."""
+
+    type = fields.String()
+    title = fields.String(required=True)
+    status = fields.Integer()
+    detail = fields.String(required=True)
+    errors = fields.List(fields.Nested(ProblemFaultSchema))
+
+
+# --- training ---------------------------------------------------------------------------------
+
+
+class DeclarationSchema(Schema):
+    """What a column is; what is left open is inferred."""
+
+    name = Text(required=True)
+    kind = fields.String(validate=validate.OneOf([*Kind, IGNORED]))
+    values = fields.List(Category(), metadata=about("The categories in order.", uniqueItems=True))
+
+
+class ParamsSchema(Schema):
+    """How to grow: a preset, parts of which can be replaced by name."""
+
+    preset = fields.String(load_default=DEFAULT_PRESET, validate=validate.OneOf(list(PRESETS)))
+    criterion = fields.String(validate=validate.OneOf(list(CRITERIA)))
+    max_depth = Whole(
+        allow_none=True,
+        validate=validate.Range(min=0, max=MOST),
+        metadata=about("null: as deep as it goes."),
+    )
+    min_weight = Number(
+        validate=NOT_NEGATIVE,
+        metadata=about("A split needs two branches with this much known weight."),
+    )
+    min_gain = Number(validate=NOT_NEGATIVE, metadata=about("A split must gain this much."))
+
+
+class TrainSchema(Schema):
+    """An order to train."""
+
+    model = Name(required=True, metadata=about("Under which name the version will be kept."))
+    target = Text(required=True, metadata=about("The column to predict."))
+    # Not walked by marshmallow: a table has a million values, and is read as one.
+    data = fields.Dict(required=True, metadata={"allOf": [components.ref("Table")]})
+    attributes = fields.List(fields.Nested(DeclarationSchema), load_default=list)
+    classes = fields.List(
+        Category(),
+        metadata=about(
+            "The classes in order; one without a row still counts.",
+            minItems=2,
+            maxItems=1000,
+            uniqueItems=True,
+        ),
+    )
+    weight = Text(metadata=about("The column that holds the weights of the rows."))
+    params = fields.Nested(ParamsSchema, load_default=lambda: {"preset": DEFAULT_PRESET})
+
+
+class TrainQuerySchema(Schema):
+    """What to do with the order."""
+
+    validate_only = Flag(load_default=False, metadata=about("Only answer what would be trained."))
+
+
+class AttributeSchema(Schema):
+    """One input column."""
+
+    name = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": [kind.value for kind in Kind]})
+    values = fields.List(fields.String(), required=True, metadata=about("Its categories."))
+
+
+class PreviewSchema(Schema):
+    """What would be trained."""
+
+    valid = fields.Boolean(required=True, metadata={"enum": [True]})
+    model = fields.String(required=True)
+    attributes = fields.List(fields.Nested(AttributeSchema), required=True)
+    classes = fields.List(fields.String(), required=True)
+    rows = fields.Integer(required=True)
+
+
+# --- jobs -------------------------------------------------------------------------------------
+
+
+class ProgressSchema(Schema):
+    """How far a training has come."""
+
+    fraction = fields.Float(required=True, metadata={"minimum": 0, "maximum": 1})
+    stage = fields.String(required=True)
+    nodes = fields.Integer(required=True)
+
+
+class LinksSchema(Schema):
+    """Where to go on from a job."""
+
+    self = fields.String(required=True)
+    version = fields.String(metadata=about("The version it made."))
+
+
+class JobSchema(Schema):
+    """An order to train, and how it fares."""
+
+    id = fields.String(required=True)
+    model = fields.String(required=True)
+    state = fields.String(required=True, metadata={"enum": STATES})
+    progress = fields.Nested(ProgressSchema, required=True)
+    attempt = fields.Integer(required=True)
+    max_attempts = fields.Integer(required=True)
+    error = fields.Nested(JobProblemSchema, required=True, allow_none=True)
+    version = fields.Integer(required=True, allow_none=True)
+    cancel_requested = fields.Boolean(required=True)
+    created_at = Moment(required=True)
+    started_at = Moment(required=True, allow_none=True)
+    finished_at = Moment(required=True, allow_none=True)
+    links = fields.Nested(LinksSchema, required=True)
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+class ModelSchema(Schema):
+    """A name with versions."""
+
+    name = fields.String(required=True)
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+    latest = fields.Integer(required=True, metadata=about("The number of its newest version."))
+    aliases = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+
+
+class VersionSchema(Schema):
+    """One trained result; apart from its aliases it never changes."""
+
+    model = fields.String(required=True)
+    version = fields.Integer(required=True, attribute="number")
+    task = fields.String(required=True)
+    target = fields.String(required=True)
+    classes = fields.List(fields.String(), required=True)
+    attributes = fields.List(fields.Nested(AttributeSchema), required=True)
+    ignored = fields.List(fields.String(), required=True)
+    params = fields.Dict(required=True)
+    metrics = fields.Dict(required=True)
+    rows = fields.Integer(required=True, attribute="n_rows")
+    nodes = fields.Integer(required=True, attribute="n_nodes")
+    leaves = fields.Integer(required=True, attribute="n_leaves")
+    depth = fields.Integer(required=True)
+    job_id = fields.String(required=True)
+    aliases = fields.List(fields.String(), required=True)
+    created_at = Moment(required=True)
+
+
+class NodeSchema(Schema):
+    """One node row; the condition (operator and threshold or category) is on the edge to it."""
+
+    node = fields.Integer(required=True)
+    parent = fields.Integer(required=True, allow_none=True)
+    depth = fields.Integer(required=True)
+    branch = fields.Integer(required=True)
+    operator = fields.String(required=True, allow_none=True)
+    threshold = fields.Float(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True)
+    share = fields.Float(required=True)
+    weight = fields.Float(required=True)
+    impurity = fields.Float(required=True)
+    attribute = fields.String(required=True, allow_none=True)
+    split = fields.String(required=True, allow_none=True)
+    gain = fields.Float(required=True, allow_none=True)
+    distribution = fields.Dict(keys=fields.String(), values=fields.Float(), required=True)
+
+
+class PutAliasSchema(Schema):
+    """The version that an alias is to name."""
+
+    version = Whole(required=True, validate=validate.Range(min=1, max=MOST))
+
+
+class AliasSchema(Schema):
+    """A name for one version of a model."""
+
+    model = fields.String(required=True)
+    alias = fields.String(required=True)
+    version = fields.Integer(required=True)
+
+
+class AliasMoveSchema(Schema):
+    """A move of an alias; null: it was removed."""
+
+    version = fields.Integer(required=True, allow_none=True)
+    moved_at = Moment(required=True)
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+def page_of(item: type[Schema]) -> type[Schema]:
+    """The schema of one page of such items."""
+    name = item.__name__.removesuffix("Schema") + "Page"
+    items = fields.List(fields.Nested(item), required=True)
+    cursor = fields.String(metadata=about("Asks for the next page; absent on the last."))
+    return Schema.from_dict({"items": items, "next_cursor": cursor}, name=name)
+
+
+class PageQuerySchema(Schema):
+    """Which page of a list."""
+
+    limit = Digits(load_default=50, validate=validate.Range(min=1, max=1000))
+    cursor = Text(metadata=about("The `next_cursor` of the page before."))
+
+
+class JobsQuerySchema(PageQuerySchema):
+    """Which jobs."""
+
+    state = fields.String(validate=validate.OneOf(STATES))
+    model = Text()
+
+
+class ModelsQuerySchema(PageQuerySchema):
+    """Which models, in which order."""
+
+    name = Text(metadata=about("Only names that contain this."))
+    order_by = fields.String(load_default="name", validate=validate.OneOf(list(ORDERS)))
+
+
+class NodesQuerySchema(PageQuerySchema):
+    """Which node rows."""
+
+    limit = Digits(load_default=100, validate=validate.Range(min=1, max=10_000))
+
+
+class TreeQuerySchema(Schema):
+    """Which part of a tree."""
+
+    node = Digits(load_default=0, validate=validate.Range(min=0, max=MOST))
+    depth = Digits(load_default=100, validate=validate.Range(min=1, max=100))

@@ -1,0 +1,58 @@
+"""POST /train: the order is read and checked in full, then it is a job."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, jsonify, url_for
+
+from service.actions import submit
+from service.actions.train import TrainRequest
+from service.web import examples
+from service.web.blueprint import WITH_BODY, Blueprint
+from service.web.context import context
+from service.web.jobs import POLL, told
+from service.web.order import read_order
+from service.web.schemas import JobSchema, PreviewSchema, TrainQuerySchema, TrainSchema
+
+blp = Blueprint("train", __name__, description="Train a tree.")
+
+
+@blp.route("/train", methods=["POST"])
+@blp.arguments(TrainSchema, example=examples.TRAIN)
+@blp.arguments(TrainQuerySchema, location="query")
+@blp.response(
+    202,
+    JobSchema,
+    description="The job; ask for it until it has ended.",
+    headers={
+        "Location": {"schema": {"type": "string"}, "description": "The address of the job."},
+        "Retry-After": {"schema": {"type": "integer"}, "description": "Seconds until then."},
+    },
+)
+@blp.alt_response(200, schema=PreviewSchema, description="What would be trained.", success=True)
+@blp.fails(*WITH_BODY)
+def train(order: Mapping[str, Any], query: Mapping[str, Any]) -> Any:
+    """Train a tree.
+
+    All that can be checked is checked before the answer; the training itself is a job. With
+    `validate_only` nothing is written, and what would be trained is answered instead.
+    """
+    request = read_order(order, context().settings.max_train_cells)
+    if query["validate_only"]:
+        return _preview(request)
+    body = submit.check(request)
+    with context().store.writing() as session:
+        job = submit.submit(session, request.model, body, context().settings.max_attempts)
+    return told(job), 202, {"Location": url_for("jobs.get_job", job_id=job.id), **POLL}
+
+
+def _preview(request: TrainRequest) -> Response:
+    data = submit.preview(request)
+    told = {
+        "valid": True,
+        "model": request.model,
+        "attributes": data.attributes,
+        "classes": data.classes,
+        "rows": len(data.target),
+    }
+    return jsonify(PreviewSchema().dump(told))

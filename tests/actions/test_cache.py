@@ -1,0 +1,57 @@
+"""The cache of compiled trees: bounded, and loaded once."""
+
+import numpy as np
+
+from service.actions.cache import TreeCache
+from service.tree.attribute import Attribute, Kind
+from service.tree.compiled import CompiledTree, compile_tree
+from service.tree.dataset import Dataset
+from service.tree.grow import grow
+from service.tree.params import GrowParams
+
+
+def a_compiled() -> CompiledTree:
+    attributes, classes = (Attribute("x", Kind.NUMERIC),), ("no", "yes")
+    values = np.array([[1.0], [2.0]])
+    data = Dataset(attributes, classes, values, np.array([0, 1]), np.ones(2))
+    return compile_tree(grow(data, GrowParams()), attributes, classes)
+
+
+class Loader:
+    """Loads trees and remembers how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self) -> CompiledTree:
+        self.asked += 1
+        return a_compiled()
+
+
+def test_a_version_is_loaded_once() -> None:
+    cache, load = TreeCache(max_bytes=1_000_000), Loader()
+
+    assert cache.get(1, load) is cache.get(1, load)
+    assert load.asked == 1
+
+
+def test_the_tree_that_was_not_used_for_longest_goes() -> None:
+    size = a_compiled().n_bytes
+    cache, load = TreeCache(max_bytes=2 * size), Loader()
+    for version in (1, 2, 1, 3, 1):
+        cache.get(version, load)
+
+    assert load.asked == 3
+    assert cache.n_bytes == 2 * size
+    cache.get(2, load)
+    assert load.asked == 4
+
+
+def test_a_tree_too_large_for_the_cache_is_kept_alone() -> None:
+    cache, load = TreeCache(max_bytes=1), Loader()
+    cache.get(1, load)
+    cache.get(2, load)
+    cache.get(2, load)
+
+    assert load.asked == 2
+    assert cache.n_bytes == a_compiled().n_bytes

@@ -1,0 +1,42 @@
+import json
+import logging
+import subprocess
+import sys
+
+from service.logs import JsonFormatter
+
+
+def test_a_line_is_json_with_everything_that_was_told() -> None:
+    line = logged(logging.INFO, "job %s", "claimed", model="瓜", attempt=1)
+
+    assert {"INFO", "bough", "job claimed", "瓜", 1} <= set(line.values())
+    assert line["time"].endswith("+00:00")
+
+
+def test_of_an_exception_only_its_type_and_place_are_told() -> None:
+    try:
+        raise KeyError("a secret value")
+    except KeyError:
+        line = logged(logging.ERROR, "broken", exc_info=sys.exc_info())
+
+    assert "KeyError" == line["exception"]
+    assert any("test_logs.py" in frame for frame in line["trace"])
+    assert "secret" not in json.dumps(line)
+
+
+def test_a_process_logs_to_stderr_from_its_level_on() -> None:
+    program = "import logging; from service.logs import configure_logging; "
+    program += "configure_logging('warning'); logging.info('no'); logging.warning('yes')"
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert ["yes"] == [json.loads(line)["message"] for line in ended.stderr.splitlines()]
+
+
+def logged(
+    level: int, message: str, *arguments: object, exc_info: object = None, **extra: object
+) -> dict[str, object]:
+    record = logging.getLogger("bough").makeRecord(
+        "bough", level, __file__, 1, message, arguments, exc_info, extra=extra
+    )
+    return json.loads(JsonFormatter().format(record))
