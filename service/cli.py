@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any, NoReturn
 
 import click
@@ -24,6 +26,8 @@ from service.web import create_app, openapi_yaml
 # -P: what lies in the current directory must not be taken for one of our modules.
 GUNICORN = ("-P", "-m", "gunicorn", "--config", "python:service.gunicorn_conf")
 WORKER = ("-P", "-m", "service.jobs")
+SHORT_LIFE = 10.0  # seconds; a worker that ends sooner, and again, will not do better
+MOST_SHORT_LIVES = 3
 PATIENCE = 40.0  # seconds to stop in; the web server gives its last requests 30
 SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
@@ -65,8 +69,10 @@ def run(**options: object) -> None:
         settings = read_settings(environment)
         check_address(settings)
         place = migrated(settings).place
-    with started(GUNICORN, environment) as web, started(WORKER, environment) as worker:
-        ended = watch({"web server": web, "worker": worker}, settings, place, stop)
+    with started(GUNICORN, environment) as web:
+        # beside the worker's start, which takes as long as the web server's
+        Thread(target=announce, args=(web, settings, place), daemon=True).start()
+        ended = attend(web, environment, stop)
     if ended is not None:
         raise click.ClickException(f"The {ended} has ended by itself, so everything was stopped.")
     click.echo("Bough has stopped.")
@@ -181,21 +187,42 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
 
 
-def watch(
-    children: Mapping[str, "subprocess.Popen[bytes]"], settings: Settings, place: str, stop: Stop
+def announce(web: "subprocess.Popen[bytes]", settings: Settings, place: str) -> None:
+    """Say where we listen as soon as we do."""
+    while web.poll() is None:
+        if answers(settings):
+            address = f"http://{settings.address}"
+            click.echo(f"Bough listens on {address} (try {address}/docs); its data is in {place}")
+            return
+        time.sleep(0.1)
+
+
+def attend(
+    web: "subprocess.Popen[bytes]", environment: Mapping[str, str], stop: Stop
 ) -> str | None:
+    """Which process ended by itself for good, None when we were told to stop.
+
+    A worker that was killed is replaced, so that predictions go on and its job is taken up again.
+    """
+    short_lives = 0
+    while True:
+        began = time.monotonic()
+        with started(WORKER, environment) as worker:
+            ended = watch({"web server": web, "worker": worker}, stop)
+        if ended != "worker":
+            return ended
+        short_lives = short_lives + 1 if time.monotonic() - began < SHORT_LIFE else 0
+        if short_lives == MOST_SHORT_LIVES:
+            return ended
+        click.echo("The worker has ended by itself; another one takes its place.", err=True)
+
+
+def watch(children: Mapping[str, "subprocess.Popen[bytes]"], stop: Stop) -> str | None:
     """The child that ended by itself, None when we were told to stop."""
-    is_announced = False
     while not stop.wait(0.2):
         for name, child in children.items():
             if child.poll() is not None:
                 return name
-        if not is_announced and answers(settings):
-            is_announced = True
-            click.echo(
-                f"Bough listens on http://{settings.address} (try http://{settings.address}/docs); "
-                f"its data is in {place}"
-            )
     return None
 
 

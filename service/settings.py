@@ -22,6 +22,7 @@ class Settings:
     web_workers: int = 1
     web_threads: int = 4
     max_body_bytes: int = 64 * 1024 * 1024
+    read_seconds: float = 20.0  # a body whose next bytes take longer is given up
     max_train_cells: int = 5_000_000  # rows x columns of inline data
     max_predict_rows: int = 100_000
     max_explain_rows: int = 100

@@ -83,15 +83,27 @@ def test_run_says_where_it_listens_and_logs_json_and_stops_on_ctrl_c(tmp_path: P
     assert any(message.startswith("Listening at") for message in messages)
 
 
-def test_when_one_process_dies_the_other_is_stopped_and_it_is_told(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_is_replaced_and_the_web_server_goes_on(tmp_path: Path) -> None:
     with running(tmp_path) as (service, _):
         web, worker = children_of(service.pid)
         os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: len(set(children_of(service.pid)) - {web, worker}) == 1)
+
+        assert is_alive(web)
+        service.send_signal(signal.SIGINT)
+        _, log = service.communicate(timeout=20)
+    assert "another one takes its place" in log
+
+
+def test_when_the_web_server_dies_everything_is_stopped_and_it_is_told(tmp_path: Path) -> None:
+    with running(tmp_path) as (service, _):
+        web, worker = children_of(service.pid)
+        os.kill(web, signal.SIGKILL)
         _, log = service.communicate(timeout=20)
 
     assert 1 == service.returncode
-    assert "The worker has ended by itself" in log
-    assert not is_alive(web)
+    assert "The web server has ended by itself" in log
+    assert not is_alive(worker)
 
 
 def test_nobody_is_left_behind_when_run_is_killed(tmp_path: Path) -> None:

@@ -3,48 +3,56 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from service.actions.load import Loaded
-from service.actions.predict import Answer, by_row
+from service.actions.predict import answer_to, by_row
 from service.errors import Fault
 from service.tree import explain as tree_explain
-from service.tree import predict as tree_predict
+from service.tree.arrays import Floats
+from service.tree.costs import has_costs, path_costs
 from service.tree.explain import Path, Step
 from service.tree.inputs import encode_inputs
 from service.tree.table import Table
 
 
 def explain(
-    loaded: Loaded, table: Table, most_paths: int, *, strict: bool
+    loaded: Loaded, table: Table, most_paths: int, missing: str, *, strict: bool
 ) -> tuple[list[dict[str, Any]], tuple[Fault, ...]]:
     """Per row its prediction and its paths, heaviest first; and the values no category has."""
     inputs = encode_inputs(loaded.compiled, table, loaded.not_inputs, strict=strict)
-    predictions = tree_predict.predict(loaded.compiled, inputs.values)
-    told = tree_explain.explain(loaded.compiled, inputs.values, most_paths)
-    answers = by_row(Answer(loaded, predictions, inputs.strangers))
+    told = tree_explain.explain(loaded.compiled, inputs.values, most_paths, missing)
+    answers = by_row(answer_to(loaded, inputs.values, missing, inputs.strangers))
     explanations = [
-        answer | _paths(loaded, table, row, paths, answer["leaves"])
+        answer
+        | {
+            "paths": [_path(loaded, table, row, path) for path in paths],
+            "omitted_paths": answer["leaves"] - len(paths),
+        }
         for row, (answer, paths) in enumerate(zip(answers, told, strict=True))
     ]
+    if has_costs(loaded.version.attributes):
+        _add_costs(loaded, inputs.values, explanations)
     return explanations, inputs.strangers
 
 
-def _paths(
-    loaded: Loaded, table: Table, row: int, paths: Sequence[Path], n_leaves: int
-) -> dict[str, Any]:
-    classes = loaded.version.classes
+def _path(loaded: Loaded, table: Table, row: int, path: Path) -> dict[str, Any]:
     return {
-        "paths": [
-            {
-                "weight": path.weight,
-                "leaf": path.leaf,
-                "support": path.support,
-                "distribution": dict(zip(classes, path.distribution, strict=True)),
-                "steps": [_step(loaded, table, row, step) for step in path.steps],
-            }
-            for path in paths
-        ],
-        "omitted_paths": n_leaves - len(paths),
+        "weight": path.weight,
+        "leaf": path.leaf,
+        "support": path.support,
+        **_said(loaded, path),
+        "steps": [_step(loaded, table, row, step) for step in path.steps],
     }
+
+
+def _said(loaded: Loaded, path: Path) -> dict[str, Any]:
+    """What the training rows at the end of a path were."""
+    tree = loaded.compiled.tree
+    if tree.is_regression:
+        deviation = float(np.sqrt(tree.variance[path.leaf]))
+        return {"mean": float(tree.mean[path.leaf]), "deviation": deviation}
+    return {"distribution": dict(zip(loaded.version.classes, path.distribution, strict=True))}
 
 
 def _step(loaded: Loaded, table: Table, row: int, step: Step) -> dict[str, Any]:
@@ -58,3 +66,13 @@ def _step(loaded: Loaded, table: Table, row: int, step: Step) -> dict[str, Any]:
         "share": step.share,
         "weight": step.weight,
     }
+
+
+def _add_costs(loaded: Loaded, values: Floats, explanations: Sequence[dict[str, Any]]) -> None:
+    paths = [path for told in explanations for path in told["paths"]]
+    rows = np.repeat(np.arange(len(explanations)), [len(told["paths"]) for told in explanations])
+    leaves = np.array([path["leaf"] for path in paths], dtype=np.int64)
+    groups = loaded.version.group_costs
+    costs = path_costs(loaded.compiled, values, rows, leaves, groups).tolist()
+    for path, cost in zip(paths, costs, strict=True):
+        path["cost"] = cost

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from service.actions.cache import TreeCache
 from service.actions.select import Selection, fetch_selected
+from service.actions.train import params_of
 from service.storage import nodes
 from service.storage.engine import Session
 from service.storage.records import Version
@@ -26,10 +27,16 @@ class Loaded:
 def load(session: Session, cache: TreeCache, selection: Selection) -> Loaded:
     """The version that is selected, ready to answer."""
     version = fetch_selected(session, selection)
-    compiled = cache.get(version.id, lambda: _compile(session, version))
+    compiled = cache.get(version.id, lambda: _compile(session, version, version.alpha))
     return Loaded(version, compiled)
 
 
-def _compile(session: Session, version: Version) -> CompiledTree:
-    tree = nodes.load_tree(session, version)
-    return compile_tree(tree, version.attributes, version.classes)
+def load_at(session: Session, version: Version, alpha: float | None) -> Loaded:
+    """The version as it would be at another alpha of its sequence; it is not kept in memory."""
+    return Loaded(version, _compile(session, version, alpha))
+
+
+def _compile(session: Session, version: Version, alpha: float | None) -> CompiledTree:
+    tree = nodes.served(nodes.load_tree(session, version), alpha)
+    params = params_of(dict(version.params))
+    return compile_tree(tree, version.attributes, version.classes, params)

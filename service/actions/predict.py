@@ -1,4 +1,4 @@
-"""Predicting: probabilities for rows, and how sure the tree is of the path."""
+"""Predicting: probabilities or numbers for rows, and how sure the tree is of the path."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from typing import Any
 from service.actions.load import Loaded
 from service.errors import Fault
 from service.tree import predict as tree_predict
+from service.tree.arrays import Floats
+from service.tree.costs import expected_costs, has_costs
 from service.tree.inputs import encode_inputs
 from service.tree.predict import Predictions
 from service.tree.table import Table
@@ -20,6 +22,7 @@ class Answer:
 
     loaded: Loaded
     predictions: Predictions
+    costs: Floats | None  # per row; None where nothing has a cost
     strangers: tuple[Fault, ...]
 
     @property
@@ -32,46 +35,96 @@ class Answer:
         return per_row
 
 
-def predict(loaded: Loaded, table: Table, *, strict: bool) -> Answer:
+def predict(loaded: Loaded, table: Table, missing: str, *, strict: bool) -> Answer:
     """What the version says of each row."""
     inputs = encode_inputs(loaded.compiled, table, loaded.not_inputs, strict=strict)
-    predictions = tree_predict.predict(loaded.compiled, inputs.values)
-    return Answer(loaded, predictions, inputs.strangers)
+    return answer_to(loaded, inputs.values, missing, inputs.strangers)
+
+
+def answer_to(loaded: Loaded, values: Floats, missing: str, strangers: tuple[Fault, ...]) -> Answer:
+    """What the version says of rows of numbers."""
+    version, compiled = loaded.version, loaded.compiled
+    costs = None
+    if has_costs(version.attributes):
+        costs = expected_costs(compiled, values, missing, version.group_costs)
+    predictions = tree_predict.predict(compiled, values, missing)
+    return Answer(loaded, predictions, costs, strangers)
 
 
 def by_row(answer: Answer) -> Iterator[dict[str, Any]]:
-    """The answer as one object a row."""
+    """The answer as one object a row; null is what a row without an answer has."""
+    said = _numbers(answer) if answer.loaded.compiled.tree.is_regression else _classes(answer)
+    leaves, certain = answer.predictions.leaves.tolist(), answer.predictions.certain.tolist()
+    for row, ((head, bounds), n_leaves, unknown) in enumerate(
+        zip(said, leaves, answer.unknown, strict=True)
+    ):
+        told = head | {
+            "leaves": n_leaves,
+            "unknown": unknown,
+            "bounds": bounds if n_leaves else None,
+            "certain": certain[row],
+        }
+        yield told if answer.costs is None else told | {"cost": _known(answer.costs[row])}
+
+
+def _classes(answer: Answer) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Per row the class and its probabilities, and the bounds of these."""
     classes = answer.loaded.version.classes
     found = answer.predictions
     bounds = zip(found.lowest.tolist(), found.highest.tolist(), strict=True)
-    for best, probabilities, leaves, unknown, (lowest, highest) in zip(
-        found.classes.tolist(),
-        found.probabilities.tolist(),
-        found.leaves.tolist(),
-        answer.unknown,
-        bounds,
-        strict=True,
+    for best, probabilities, (lowest, highest) in zip(
+        found.classes.tolist(), found.probabilities.tolist(), bounds, strict=True
     ):
-        yield {
-            "class": classes[best],
-            "probabilities": dict(zip(classes, probabilities, strict=True)),
-            "leaves": leaves,
-            "unknown": unknown,
-            "bounds": dict(zip(classes, zip(lowest, highest, strict=True), strict=True)),
-            "certain": leaves == 1,
-        }
+        head: dict[str, Any] = {"class": None, "probabilities": None}
+        if best >= 0:
+            named = dict(zip(classes, probabilities, strict=True))
+            head = {"class": classes[best], "probabilities": named}
+        yield head, dict(zip(classes, zip(lowest, highest, strict=True), strict=True))
+
+
+def _numbers(answer: Answer) -> Iterator[tuple[dict[str, Any], list[float]]]:
+    """Per row the value and its deviation, and the bounds of the value."""
+    found = answer.predictions
+    bounds = zip(found.lowest[:, 0].tolist(), found.highest[:, 0].tolist(), strict=True)
+    for value, deviation, (lowest, highest) in zip(
+        found.means.tolist(), found.deviation.tolist(), bounds, strict=True
+    ):
+        yield {"value": _known(value), "deviation": _known(deviation)}, [lowest, highest]
+
+
+def _known(number: float) -> float | None:
+    return None if number != number else float(number)
 
 
 def by_column(answer: Answer) -> dict[str, Any]:
-    """The answer as one object of columns, for many rows."""
-    classes = answer.loaded.version.classes
+    """The answer as one object of columns, for many rows; NaN is written as null."""
     found = answer.predictions
-    columns = zip(classes, found.lowest.T.tolist(), found.highest.T.tolist(), strict=True)
-    return {
-        "class": [classes[best] for best in found.classes.tolist()],
-        "probabilities": dict(zip(classes, found.probabilities.T.tolist(), strict=True)),
+    is_regression = answer.loaded.compiled.tree.is_regression
+    head, bounds = _number_columns(found) if is_regression else _class_columns(answer)
+    told = head | {
         "leaves": found.leaves.tolist(),
         "unknown": answer.unknown,
-        "bounds": {name: {"lowest": low, "highest": high} for name, low, high in columns},
-        "certain": (found.leaves == 1).tolist(),
+        "bounds": bounds,
+        "certain": found.certain.tolist(),
+    }
+    return told if answer.costs is None else told | {"cost": answer.costs.tolist()}
+
+
+def _class_columns(answer: Answer) -> tuple[dict[str, Any], dict[str, Any]]:
+    found = answer.predictions
+    classes = answer.loaded.version.classes
+    named = [*classes, None]  # -1, no answer, is the last
+    columns = zip(classes, found.lowest.T.tolist(), found.highest.T.tolist(), strict=True)
+    head = {
+        "class": [named[best] for best in found.classes.tolist()],
+        "probabilities": dict(zip(classes, found.probabilities.T.tolist(), strict=True)),
+    }
+    return head, {name: {"lowest": low, "highest": high} for name, low, high in columns}
+
+
+def _number_columns(found: Predictions) -> tuple[dict[str, Any], dict[str, Any]]:
+    head = {"value": found.means.tolist(), "deviation": found.deviation.tolist()}
+    return head, {
+        "lowest": found.lowest[:, 0].tolist(),
+        "highest": found.highest[:, 0].tolist(),
     }

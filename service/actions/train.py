@@ -1,103 +1,110 @@
 """Training: from the body of a job to a version's draft and its tree."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
-import orjson
-
+from service.actions.request import TrainRequest, read_request
 from service.storage.records import VersionDraft
-from service.tree.encode import IGNORED, Declaration
-from service.tree.grow import grow
+from service.tree.compiled import compile_tree
+from service.tree.dataset import Dataset
+from service.tree.evaluate import Fitted, fitted, nulled_report, report
+from service.tree.folds import hold_out, stratified_folds
+from service.tree.learn import study
 from service.tree.nodes import Tree
-from service.tree.params import GrowParams
-from service.tree.table import Table
-from service.tree.training import Plan, make_dataset
+from service.tree.params import Params
+from service.tree.pruners import Learned, Task, strata
+from service.tree.training import CLASSIFICATION, REGRESSION, make_dataset, validation_of
 
-Report: TypeAlias = Callable[[str, float, int], None]  # (stage, fraction of it, nodes so far)
+Report: TypeAlias = Callable[[str, float, int], None]  # (stage, fraction of all, nodes so far)
 
-
-@dataclass(frozen=True)
-class TrainRequest:
-    """What to train: the data, what its columns are, and how to grow."""
-
-    model: str
-    plan: Plan
-    table: Table
-    preset: str
-    params: GrowParams
+EVALUATING = 0.3  # the part of the way that is left after the tree is there
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training makes."""
+    """What a training makes; with a cost-complexity sequence the tree is its largest."""
 
     draft: VersionDraft
     tree: Tree
 
 
-def train(body: bytes, max_nodes: int, report: Report) -> Trained:
+def train(body: bytes, max_nodes: int, report_progress: Report) -> Trained:
     """The tree that a stored request asks for, with what is to be known of it."""
-    report("encode", 0.0, 0)
+    report_progress("encode", 0.0, 0)
     request = read_request(body)
     data = make_dataset(request.table, request.plan)
-    tree = grow(
-        data, request.params, max_nodes, lambda fraction, nodes: report("grow", fraction, nodes)
+    grown = 1.0 if request.evaluation.method == "none" else 1.0 - EVALUATING
+    task = Task(
+        data,
+        request.params,
+        max_nodes,
+        lambda fraction, nodes: report_progress("grow", grown * fraction, nodes),
+        validation_of(request.table, request.plan),
+        _is_late(request.params.seconds),
     )
-    draft = VersionDraft(
+    learned = study(task)
+    report_progress("evaluate", grown, len(learned.tree))
+    metrics = {
+        "evaluation": _evaluation(request, replace(task, validation=None)),
+        "training": _training(data, learned),
+        "notes": learned.notes,
+    }
+    return Trained(_draft(request, data, learned, metrics), learned.tree)
+
+
+def _is_late(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def _draft(
+    request: TrainRequest, data: Dataset, learned: Learned, metrics: dict[str, Any]
+) -> VersionDraft:
+    return VersionDraft(
         model=request.model,
-        task="classification",
+        task=REGRESSION if data.is_regression else CLASSIFICATION,
         target=request.plan.target,
         classes=data.classes,
         attributes=data.attributes,
         ignored=request.plan.ignored,
-        params={"preset": request.preset} | asdict(request.params),
-        metrics={},
+        params={"preset": request.preset} | asdict(learned.params),
+        metrics=metrics,
         n_rows=len(data.target),
-    )
-    return Trained(draft, tree)
-
-
-def write_request(request: TrainRequest) -> bytes:
-    """The request as it is kept until the job has ended."""
-    return orjson.dumps(
-        {
-            "model": request.model,
-            "plan": asdict(request.plan),
-            "columns": _kept_columns(request),
-            "n_rows": request.table.n_rows,
-            "place": request.table.place,
-            "preset": request.preset,
-            "params": asdict(request.params),
-        }
+        alpha=learned.alpha,
+        group_costs=dict(data.group_costs),
     )
 
 
-def _kept_columns(request: TrainRequest) -> dict[str, Sequence[Any]]:
-    # An ignored column may hold anything, also what is nested too deeply to be written.
-    ignored = {each.name for each in request.plan.declared if each.kind == IGNORED}
-    columns = request.table.columns.items()
-    return {name: values for name, values in columns if name not in ignored}
+def _training(data: Dataset, learned: Learned) -> dict[str, Any]:
+    """The metrics on the rows that were trained on: what they promise is seldom kept."""
+    compiled = compile_tree(learned.served, data.attributes, data.classes, learned.params)
+    return report(data, [Fitted(compiled, (data.weights > 0).nonzero()[0])])
 
 
-def read_request(body: bytes) -> TrainRequest:
-    """The request that was kept."""
-    kept: dict[str, Any] = orjson.loads(body)
-    return TrainRequest(
-        model=kept["model"],
-        plan=_read_plan(kept["plan"]),
-        table=Table(kept["columns"], kept["n_rows"], tuple(kept["place"])),
-        preset=kept["preset"],
-        params=GrowParams(**kept["params"]),
-    )
+def _evaluation(request: TrainRequest, task: Task) -> dict[str, Any] | None:
+    """The metrics on rows that were not trained on, as the request asks."""
+    plan, data = request.evaluation, task.data
+    if plan.method == "none":
+        return None
+    if plan.method == "hold_out":
+        folds = hold_out(strata(data), plan.fraction, plan.seed).astype(int) - 1
+    else:
+        folds = stratified_folds(strata(data), plan.folds, plan.seed)
+    trees = list(fitted(data, folds, lambda part: _fit(task, part)))
+    if not trees:
+        return None
+    told = asdict(plan) | report(data, trees)
+    return told | {"nulls": nulled_report(data, trees, plan.seed)} if plan.nulled else told
 
 
-def _read_plan(kept: dict[str, Any]) -> Plan:
-    declared = tuple(
-        Declaration(each["name"], each["kind"], _tuple(each["values"])) for each in kept["declared"]
-    )
-    return Plan(kept["target"], declared, _tuple(kept["classes"]), kept["weight"])
+def _fit(task: Task, part: Dataset) -> Any:
+    learned = study(Task(part, task.params, task.max_nodes, is_late=_is_late(task.params.seconds)))
+    return compile_tree(learned.served, part.attributes, part.classes, learned.params)
 
 
-def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
+def params_of(stored: dict[str, Any]) -> Params:
+    """The params that a version was trained with."""
+    known = {name: value for name, value in stored.items() if name in asdict(Params())}
+    return Params(**known)

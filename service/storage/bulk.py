@@ -14,12 +14,12 @@ PART = 500
 def insert_many(session: Session, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
     """Insert rows that have every column of the table, in its order."""
     connection = session.connection()
-    if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(table.c))
-        if listed := list(rows):  # of none SQLAlchemy would make one statement without values
-            connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", listed)
-        return
     names = ", ".join(column.name for column in table.c)
+    if connection.dialect.name == "sqlite":
+        statement = f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(table.c))})"
+        if listed := list(rows):  # of none SQLAlchemy would make one statement without values
+            connection.exec_driver_sql(statement, listed)
+        return
     driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
     with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
         for row in rows:

@@ -26,14 +26,19 @@ def list_models(
     session: Session,
     *,
     name_contains: str | None = None,
+    task: str | None = None,
     order_by: str = "name",
     after: Position | None = None,
     limit: int,
 ) -> Page[Model]:
-    """One page of the models, in one of ORDERS."""
+    """One page of the models, in one of ORDERS; the task is that of their newest version."""
     statement = select(ModelRow)
     if name_contains is not None:
         statement = statement.where(ModelRow.name.icontains(name_contains, autoescape=True))
+    if task is not None:
+        newest = VersionRow.number == ModelRow.latest
+        statement = statement.join(VersionRow, (VersionRow.model_id == ModelRow.id) & newest)
+        statement = statement.where(VersionRow.task == task)
     rows = session.scalars(paged(statement, ORDERS[order_by], after, limit)).all()
     return to_page(
         rows,

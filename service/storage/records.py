@@ -1,7 +1,7 @@
 """What storage takes and gives back: frozen records, free of SQL."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -23,6 +23,14 @@ class JobState(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class NodeState(StrEnum):
+    """What a node is in the tree that is served."""
+
+    INNER = "inner"
+    LEAF = "leaf"
+    PRUNED = "pruned"  # below a leaf; it is there at a smaller alpha
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,8 @@ class VersionDraft:
     params: Mapping[str, Any]
     metrics: Mapping[str, Any]
     n_rows: int
+    alpha: float | None = None  # at which its cost-complexity sequence is served, if it has one
+    group_costs: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +106,8 @@ class Version:
     n_nodes: int
     n_leaves: int
     depth: int
+    alpha: float | None
+    group_costs: Mapping[str, float]
     job_id: str
     created_at: datetime
     aliases: tuple[str, ...]
@@ -132,13 +144,18 @@ class NodeRecord:
     operator: str | None
     threshold: float | None
     category: str | None
+    categories: tuple[str, ...] | None  # where the condition is on a set of them
     share: float
     weight: float
     impurity: float
     attribute: str | None  # what it splits on; None at a leaf
     split: str | None
     gain: float | None
-    distribution: Mapping[str, float]
+    distribution: Mapping[str, float]  # empty in regression
+    mean: float | None
+    variance: float | None
+    alpha_cut: float | None
+    state: NodeState
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,8 @@ class VersionRow(Row):
     n_leaves: Mapped[int]
     depth: Mapped[int]
     created_at: Mapped[datetime]
+    alpha: Mapped[float | None]  # of its cost-complexity sequence; NULL: it has none
+    group_costs: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
 
 
 class ClassRow(Row):
@@ -108,15 +110,19 @@ class NodeRow(Row):
     parent: Mapped[int | None]  # NULL at the root
     depth: Mapped[int]
     branch: Mapped[int]
-    operator: Mapped[str | None]  # '=', '<=' or '>'; NULL at the root
-    threshold: Mapped[float | None]
+    operator: Mapped[str | None]  # '=', '<=', '>', 'in' or 'is null'; NULL at the root
+    threshold: Mapped[float | None]  # of an ordinal attribute: the rank of the category
     category: Mapped[str | None]
     share: Mapped[float]
     weight: Mapped[float]
     impurity: Mapped[float]
-    attribute: Mapped[str | None]  # NULL at a leaf
-    split: Mapped[str | None]  # 'multiway' or 'threshold'; NULL at a leaf
-    gain: Mapped[float | None]
+    attribute: Mapped[str | None]  # NULL where it never splits; a leaf may, at a smaller alpha
+    split: Mapped[str | None]  # 'multiway', 'threshold', 'subset' or 'one_vs_rest'; likewise
+    gain: Mapped[float | None]  # likewise
+    mean: Mapped[float | None]  # of the target, in regression
+    variance: Mapped[float | None]
+    alpha_cut: Mapped[float | None]  # from this alpha on it is a leaf; NULL without a sequence
+    state: Mapped[str] = mapped_column(server_default="leaf")  # of NodeState, as it is served
 
 
 class NodeWeightRow(Row):

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import insert, select
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from service.errors import LeaseLost, NotFound
 from service.storage.clock import now
-from service.storage.nodes import save_nodes
+from service.storage.nodes import save_nodes, served
 from service.storage.paging import Order, paged, to_page
 from service.storage.records import LARGEST, Page, Position, Version, VersionDraft
 from service.storage.tables import AliasRow, ClassRow, ModelRow, Row, VersionRow
@@ -35,7 +36,7 @@ def save_version(session: Session, job_id: str, draft: VersionDraft, tree: Tree)
     ]
     if classes:
         session.execute(insert(ClassRow), classes)
-    save_nodes(session, version_id, tree, draft.attributes)
+    save_nodes(session, version_id, tree, draft.attributes, draft.alpha)
     return number
 
 
@@ -111,16 +112,23 @@ def _columns(draft: VersionDraft, tree: Tree) -> dict[str, Any]:
         "task": draft.task,
         "target": draft.target,
         "attributes": [
-            {"name": attribute.name, "kind": attribute.kind, "values": list(attribute.values)}
-            for attribute in draft.attributes
+            asdict(attribute) | {"values": list(attribute.values)} for attribute in draft.attributes
         ],
         "ignored": list(draft.ignored),
         "params": dict(draft.params),
         "metrics": dict(draft.metrics),
         "n_rows": draft.n_rows,
-        "n_nodes": len(tree),
-        "n_leaves": int(tree.is_leaf.sum()),
-        "depth": int(tree.depth.max()),
+        "alpha": draft.alpha,
+        "group_costs": dict(draft.group_costs),
+        **_sizes(served(tree, draft.alpha)),
+    }
+
+
+def _sizes(tree: Tree) -> dict[str, int]:
+    return {
+        "n_nodes": int(tree.is_reached.sum()),
+        "n_leaves": int((tree.is_reached & tree.is_leaf).sum()),
+        "depth": int(tree.depth[tree.is_reached].max()),
     }
 
 
@@ -169,10 +177,7 @@ def _version(
         task=row.task,
         target=row.target,
         classes=tuple(classes[row.id]),
-        attributes=tuple(
-            Attribute(given["name"], Kind(given["kind"]), tuple(given["values"]))
-            for given in row.attributes
-        ),
+        attributes=tuple(_attribute(**given) for given in row.attributes),
         ignored=tuple(row.ignored),
         params=row.params,
         metrics=row.metrics,
@@ -180,7 +185,13 @@ def _version(
         n_nodes=row.n_nodes,
         n_leaves=row.n_leaves,
         depth=row.depth,
+        alpha=row.alpha,
+        group_costs=row.group_costs,
         job_id=row.job_id,
         created_at=row.created_at,
         aliases=tuple(aliases[row.id]),
     )
+
+
+def _attribute(name: str, kind: str, values: Sequence[str], **more: Any) -> Attribute:
+    return Attribute(name, Kind(kind), tuple(values), **more)

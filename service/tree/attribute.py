@@ -1,4 +1,4 @@
-"""An attribute is one input column: numeric, or categorical with its categories in order."""
+"""An attribute is one input column: numeric, ordinal or categorical."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,16 +8,23 @@ class Kind(StrEnum):
     """What the values of an attribute are."""
 
     NUMERIC = "numeric"
+    ORDINAL = "ordinal"  # categories in an order that means something
     CATEGORICAL = "categorical"
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One input column; `values` are its categories in order, none for a numeric attribute."""
+    """One input column; `values` are its categories in order, none for a numeric attribute.
+
+    `cost` is what it costs to learn its value. Attributes of one group share a further cost,
+    which is paid once on a path.
+    """
 
     name: str
     kind: Kind
     values: tuple[str, ...] = ()
+    cost: float = 1.0
+    group: str | None = None
 
 
 def category_text(value: str | float) -> str:

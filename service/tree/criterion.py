@@ -1,9 +1,11 @@
-"""How good a split is: weights per (branch, class) in, score out; higher is better.
+"""How mixed rows are, and how much of that a split takes away.
 
-Leading axes are candidates, so that all cuts of a numeric attribute are scored in one call.
+Rows are summed up as statistics, a vector: in classification the weight of each class, in
+regression the sums of weight, weight x target and weight x target squared. Leading axes are
+candidates, so that all cuts of a numeric attribute are measured in one call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,14 +15,25 @@ from service.tree.arrays import Floats
 
 TIE = 1e-12  # scores closer than this are equal: the first attribute, then the lowest cut, wins
 
-Impurity: TypeAlias = Callable[[Floats], Floats]
+Measure: TypeAlias = Callable[[Floats], Floats]
+
+
+def class_weight(statistics: Floats) -> Floats:
+    """The weight that statistics over classes stand for."""
+    weight: Floats = statistics.sum(axis=-1)
+    return weight
+
+
+def number_weight(statistics: Floats) -> Floats:
+    """The weight that statistics of numbers stand for."""
+    return statistics[..., 0]
 
 
 def entropy(distribution: Floats) -> Floats:
     """Bits needed to tell the class, over the last axis; 0 where there is no weight."""
     total = distribution.sum(axis=-1)
     safe = np.where(total > 0, total, 1.0)
-    bits: Floats = np.log2(safe) - _x_log_x(distribution).sum(axis=-1) / safe
+    bits: Floats = np.log2(safe) - x_log_x(distribution).sum(axis=-1) / safe
     return np.maximum(bits, 0.0)
 
 
@@ -32,62 +45,50 @@ def gini(distribution: Floats) -> Floats:
     return np.where(total > 0, np.maximum(1.0 - same, 0.0), 0.0)
 
 
-def _x_log_x(x: Floats) -> Floats:
+def misclassification(distribution: Floats) -> Floats:
+    """The part that the likeliest class gets wrong; it is often 0 for splits that help below."""
+    total = distribution.sum(axis=-1)
+    safe = np.where(total > 0, total, 1.0)
+    return np.where(total > 0, 1.0 - distribution.max(axis=-1, initial=0.0) / safe, 0.0)
+
+
+def variance(moments: Floats) -> Floats:
+    """The variance of a number; its moments are best taken about a mean that is near."""
+    safe = np.where(moments[..., 0] > 0, moments[..., 0], 1.0)
+    return np.maximum(moments[..., 2] / safe - (moments[..., 1] / safe) ** 2, 0.0)
+
+
+def x_log_x(x: Floats) -> Floats:
+    """x times its binary logarithm, 0 at 0."""
     return x * np.log2(np.where(x > 0, x, 1.0))
 
 
-def decrease(impurity: Impurity, branches: Floats) -> Floats:
-    """How much impurity the split of branches (..., branch, class) takes away."""
-    sizes = branches.sum(axis=-1)
-    total = sizes.sum(axis=-1)
-    after = (sizes * impurity(branches)).sum(axis=-1) / np.where(total > 0, total, 1.0)
-    left: Floats = impurity(branches.sum(axis=-2)) - after
-    return left
-
-
 @dataclass(frozen=True)
-class Score:
-    """What is known of the best split on one attribute when the attributes are compared."""
+class Criterion:
+    """An impurity, and the weight of the statistics it is of."""
 
-    gain: float  # decrease of impurity over the known rows, times their part of the weight
-    split_info: float  # entropy of the branch sizes, null being one more branch
+    impurity: Measure
+    weight: Measure = class_weight
 
 
-Choice: TypeAlias = Callable[[Sequence[Score]], int]
+CRITERIA: dict[str, Criterion] = {
+    "gain": Criterion(entropy),
+    "gain_ratio": Criterion(entropy),
+    "gini": Criterion(gini),
+    "misclassification": Criterion(misclassification),
+    "squared_error": Criterion(variance, number_weight),
+}
+
+
+def decrease(criterion: Criterion, branches: Floats) -> Floats:
+    """How much impurity the split into branches (..., branch, statistic) takes away."""
+    sizes = criterion.weight(branches)
+    total = sizes.sum(axis=-1)
+    after = (sizes * criterion.impurity(branches)).sum(axis=-1) / np.where(total > 0, total, 1.0)
+    left: Floats = criterion.impurity(branches.sum(axis=-2)) - after
+    return left
 
 
 def first_best(scores: Floats) -> int:
     """The position of the first score that no other exceeds by more than a tie."""
     return int(np.argmax(scores >= scores.max() - TIE))
-
-
-def largest_gain(scores: Sequence[Score]) -> int:
-    """The position of the attribute with the largest gain."""
-    return first_best(np.array([score.gain for score in scores]))
-
-
-def largest_ratio_above_average(scores: Sequence[Score]) -> int:
-    """The position of the largest gain per bit of branching among gains not below their mean.
-
-    The mean keeps out attributes with hardly any gain, whose ratio can be large by accident.
-    """
-    gains = np.array([score.gain for score in scores])
-    infos = np.array([score.split_info for score in scores])
-    eligible = gains >= gains.mean() - TIE
-    ratios = gains / np.where(infos > 0, infos, np.inf)
-    return first_best(np.where(eligible, ratios, -np.inf))
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """An impurity, and how the best attribute is chosen by what it scored."""
-
-    impurity: Impurity
-    choose: Choice
-
-
-CRITERIA: dict[str, Criterion] = {
-    "gain": Criterion(entropy, largest_gain),
-    "gain_ratio": Criterion(entropy, largest_ratio_above_average),
-    "gini": Criterion(gini, largest_gain),
-}

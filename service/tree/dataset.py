@@ -1,8 +1,9 @@
 """A dataset is what a tree is grown from: all values as numbers, NaN for null."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Attribute
 
 
@@ -11,10 +12,27 @@ class Dataset:
     """Rows ready to train on.
 
     `values` is (row, attribute), stored by column: a number, the number of a category, or NaN.
+    Without classes the target is a number: regression.
     """
 
     attributes: tuple[Attribute, ...]
     classes: tuple[str, ...]
     values: Floats
-    target: Ints  # per row the number of its class
+    target: Ints | Floats  # per row the number of its class; in regression its value
     weights: Floats  # per row; a row of weight 0 changes nothing
+    group_costs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether a number is predicted."""
+        return not self.classes
+
+
+def rows_of(data: Dataset, chosen: Ints | Bools) -> Dataset:
+    """The dataset with these rows only."""
+    return replace(
+        data,
+        values=data.values[chosen],
+        target=data.target[chosen],
+        weights=data.weights[chosen],
+    )

@@ -24,6 +24,8 @@ class Declaration:
     name: str
     kind: str | None = None
     values: tuple[str, ...] | None = None
+    cost: float = 1.0
+    group: str | None = None
 
 
 def is_number(value: object) -> bool:
@@ -43,12 +45,10 @@ def infer(table: Table, declaration: Declaration) -> Attribute:
     if kind is None:
         types = set(map(type, column)) - {type(None)}
         kind = Kind.NUMERIC if types and types <= {int, float} else Kind.CATEGORICAL
-    if kind == Kind.NUMERIC:
-        return Attribute(declaration.name, Kind.NUMERIC)
-    values = declaration.values
-    if values is None:
+    values = declaration.values or ()
+    if kind != Kind.NUMERIC and declaration.values is None:
         values = categories(table, declaration.name)
-    return Attribute(declaration.name, Kind.CATEGORICAL, values)
+    return Attribute(declaration.name, Kind(kind), values, declaration.cost, declaration.group)
 
 
 def categories(table: Table, name: str) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from service.tree.compiled import CompiledTree
 from service.tree.nodes import SYMBOLS, Operator
 from service.tree.route import route
 
+DIVIDING = ("weighted", "aggregate")  # strategies by which a row goes down every branch
+
 
 @dataclass(frozen=True)
 class Step:
@@ -18,7 +20,7 @@ class Step:
     node: int
     attribute: int
     operator: str
-    value: str | float
+    value: str | float | tuple[str, ...] | None
     is_known: bool
     share: float
     weight: float
@@ -35,40 +37,64 @@ class Path:
     steps: tuple[Step, ...]
 
 
-def explain(compiled: CompiledTree, values: Floats, most: int) -> list[list[Path]]:
-    """Per row its paths, heaviest first, at most so many of each."""
+MOST_STEPS = 100_000  # told in one answer; a path of a deep tree may have thousands
+
+
+def explain(
+    compiled: CompiledTree, values: Floats, most: int, missing: str = "weighted"
+) -> list[list[Path]]:
+    """Per row its paths, heaviest first, at most so many of each; fewer where they are long."""
     told: list[list[Path]] = [[] for _ in range(len(values))]
-    for routed in route(compiled, values):
+    most_steps = MOST_STEPS // max(len(values), 1)
+    for routed in route(compiled, values, missing):
         order = np.lexsort((routed.leaves, -routed.weights, routed.rows))
         rows, starts, counts = np.unique(routed.rows, return_index=True, return_counts=True)
         for row, start, count in zip(rows.tolist(), starts.tolist(), counts.tolist(), strict=True):
             heaviest = order[start : start + min(count, most)]
+            lengths = np.cumsum(compiled.tree.depth[routed.leaves[heaviest]])
+            heaviest = heaviest[: max(1, int(np.searchsorted(lengths, most_steps, side="right")))]
             told[row] = [
-                _path(compiled, values[row], int(routed.leaves[at]), float(routed.weights[at]))
+                _path(
+                    Walk(compiled, values[row], missing in DIVIDING),
+                    int(routed.leaves[at]),
+                    float(routed.weights[at]),
+                )
                 for at in heaviest.tolist()
             ]
     return told
 
 
-def _path(compiled: CompiledTree, given: Floats, leaf: int, weight: float) -> Path:
+@dataclass(frozen=True)
+class Walk:
+    """A row on its way down: its values, and whether it is divided where it does not know."""
+
+    compiled: CompiledTree
+    given: Floats
+    is_divided: bool
+
+
+def _path(walk: Walk, leaf: int, weight: float) -> Path:
+    tree = walk.compiled.tree
     nodes = [leaf]
-    while (parent := int(compiled.tree.parent[nodes[-1]])) >= 0:
+    while (parent := int(tree.parent[nodes[-1]])) >= 0:
         nodes.append(parent)
     steps: list[Step] = []
     carried = 1.0
     for node in reversed(nodes[:-1]):
-        step = _step(compiled, given, node, carried)
+        step = _step(walk, node, carried)
         steps.append(step)
         carried = step.weight
-    distribution = tuple(compiled.tree.distribution[leaf].tolist())
-    return Path(weight, leaf, float(compiled.tree.weight[leaf]), distribution, tuple(steps))
+    distribution = tuple(tree.distribution[leaf].tolist())
+    return Path(weight, leaf, float(tree.weight[leaf]), distribution, tuple(steps))
 
 
-def _step(compiled: CompiledTree, given: Floats, child: int, carried: float) -> Step:
+def _step(walk: Walk, child: int, carried: float) -> Step:
+    compiled = walk.compiled
     node = int(compiled.tree.parent[child])
     attribute = int(compiled.tree.attribute[node])
-    is_known = not np.isnan(given[attribute])
+    is_known = not np.isnan(walk.given[attribute])
     share = float(compiled.tree.share[child])
+    is_whole = is_known or not walk.is_divided or compiled.null_branch[node] >= 0
     return Step(
         node=node,
         attribute=attribute,
@@ -76,12 +102,19 @@ def _step(compiled: CompiledTree, given: Floats, child: int, carried: float) -> 
         value=edge_value(compiled, child),
         is_known=is_known,
         share=share,
-        weight=carried if is_known else carried * share,
+        weight=carried if is_whole else carried * share,
     )
 
 
-def edge_value(compiled: CompiledTree, child: int) -> str | float:
-    """What the condition on the edge to a node compares with: a category or a threshold."""
-    attribute = compiled.attributes[int(compiled.tree.attribute[compiled.tree.parent[child]])]
-    value = float(compiled.tree.value[child])
-    return attribute.values[int(value)] if attribute.kind == Kind.CATEGORICAL else value
+def edge_value(compiled: CompiledTree, child: int) -> str | float | tuple[str, ...] | None:
+    """What the condition on the edge to a node compares with: category, threshold, categories."""
+    tree = compiled.tree
+    attribute = compiled.attributes[int(tree.attribute[tree.parent[child]])]
+    match Operator(tree.operator[child]):
+        case Operator.NULL:
+            return None
+        case Operator.AMONG:
+            return tuple(attribute.values[code] for code in tree.categories(child).tolist())
+        case _:
+            value = float(tree.value[child])
+            return value if attribute.kind == Kind.NUMERIC else attribute.values[int(value)]

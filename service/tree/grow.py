@@ -1,20 +1,26 @@
-"""Growing: node after node from a queue, so that nodes are numbered breadth-first as they come."""
+"""Growing: node after node from a queue, each made the best split that its rows offer."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 import numpy as np
 
 from service.errors import LimitReached
-from service.tree.arrays import Floats, Ints
-from service.tree.criterion import CRITERIA
+from service.tree.c45 import J48, R8, choose_c45, search_c45
+from service.tree.candidate import Candidate, Context, make_context
+from service.tree.choose import choose
+from service.tree.criterion import TIE
 from service.tree.dataset import Dataset
-from service.tree.nodes import Operator, Split, Tree
-from service.tree.params import GrowParams
-from service.tree.search import Candidate, Part, best_split
+from service.tree.params import Params
+from service.tree.parts import Part, view
+from service.tree.rpart import candidates_rpart, choose_rpart, is_rpart
+from service.tree.search import search
+from service.tree.sprout import Sprout, divide, make_sprout
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
+
+C45 = {"j48": J48, "r8": R8}
 
 
 def ignore(_fraction: float, _nodes: int) -> None:
@@ -22,140 +28,137 @@ def ignore(_fraction: float, _nodes: int) -> None:
 
 
 def grow(
-    data: Dataset, params: GrowParams, max_nodes: int = 1_000_000, report: Report = ignore
-) -> Tree:
-    """The full tree of a dataset."""
+    data: Dataset, params: Params, max_nodes: int = 1_000_000, report: Report = ignore
+) -> Sprout:
+    """The root of the full tree of a dataset."""
+    return grow_from(make_context(data, params), whole(data), None, max_nodes, report)
+
+
+def whole(data: Dataset) -> Part:
+    """All rows that have any weight."""
     rows = np.flatnonzero(data.weights > 0)
-    whole = Part(rows, data.weights[rows])
-    total = float(whole.weights.sum())
-    table = _Table(data, params)
-    queue = deque([(table.add_root(whole), whole)])
-    settled = 0.0
+    return Part(rows, data.weights[rows])
+
+
+def grow_from(
+    context: Context,
+    part: Part,
+    validation: Part | None,
+    max_nodes: int,
+    report: Report,
+) -> Sprout:
+    """The root of the tree of these rows; where validation rows are given, they must agree."""
+    root = make_sprout(context.data, part, 0)
+    root.validation = validation
+    queue: deque[tuple[Sprout, frozenset[int]]] = deque([(root, frozenset())])
+    settled, n_nodes = 0.0, 1
     while queue:
-        node, part = queue.popleft()
-        best = None if table.is_settled(node) else best_split(data, part, params)
-        if best is None:
-            settled += table.weight[node]
+        sprout, tested = queue.popleft()
+        best = None if is_settled(context, sprout) else best_split(context, sprout, tested)
+        if best is None or not split(context, sprout, best):
+            settled += sprout.weight
         else:
-            queue.extend(table.add_children(node, part, best))
-        if len(table.parent) > max_nodes:
+            below = tested | {best.attribute} if context.params.cost_rule != "none" else tested
+            queue.extend((child, below) for child in sprout.children)
+            n_nodes += len(sprout.children)
+        if n_nodes > max_nodes:
             raise LimitReached(
                 f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
             )
-        report(min(settled / total, 1.0), len(table.parent))
-    return table.finished()
+        report(min(settled / root.weight, 1.0), n_nodes)
+    return root
 
 
-class _Table:
-    """The columns of the nodes while they are being grown."""
-
-    def __init__(self, data: Dataset, params: GrowParams) -> None:
-        self.data, self.params = data, params
-        self.parent: list[int] = []
-        self.depth: list[int] = []
-        self.branch: list[int] = []
-        self.operator: list[int] = []
-        self.value: list[float] = []
-        self.share: list[float] = []
-        self.weight: list[float] = []
-        self.distribution: list[Floats] = []
-        self.attribute: list[int] = []
-        self.split: list[int] = []
-        self.gain: list[float] = []
-
-    def add_root(self, part: Part) -> int:
-        return self._add(-1, 0, 0, Operator.NONE, np.nan, 1.0, self._distribution(part), part)
-
-    def is_settled(self, node: int) -> bool:
-        """Whether the node is a leaf without a look at its attributes."""
-        distribution = self.distribution[node]
-        return (
-            self.weight[node] == 0
-            or int(np.count_nonzero(distribution)) <= 1
-            or self.depth[node] == self.params.max_depth
-        )
-
-    def add_children(self, node: int, part: Part, best: Candidate) -> Iterator[tuple[int, Part]]:
-        """Makes the node an inner one; its children with their rows."""
-        self.attribute[node], self.split[node] = best.attribute, best.split
-        self.gain[node] = best.score.gain
-        shares = best.sizes / best.sizes.sum()
-        for branch, below in enumerate(send_down(self.data, part, best, shares)):
-            operator, value = _condition(best, branch)
-            empty = len(below.rows) == 0
-            distribution = self.distribution[node] if empty else self._distribution(below)
-            child = self._add(
-                node, self.depth[node] + 1, branch, operator, value, shares[branch],
-                distribution, below,
-            )  # fmt: skip
-            yield child, below
-
-    def _distribution(self, part: Part) -> Floats:
-        classes = self.data.target[part.rows]
-        return np.bincount(classes, part.weights, len(self.data.classes)).astype(np.float64)
-
-    def _add(
-        self, parent: int, depth: int, branch: int, operator: Operator, value: float,
-        share: float, distribution: Floats, part: Part,
-    ) -> int:  # fmt: skip
-        self.parent.append(parent)
-        self.depth.append(depth)
-        self.branch.append(branch)
-        self.operator.append(operator)
-        self.value.append(value)
-        self.share.append(share)
-        self.weight.append(float(part.weights.sum()))
-        self.distribution.append(distribution)
-        self.attribute.append(-1)
-        self.split.append(Split.LEAF)
-        self.gain.append(np.nan)
-        return len(self.parent) - 1
-
-    def finished(self) -> Tree:
-        """The tree of all that was added."""
-        distribution = np.array(self.distribution)
-        ints = (self.parent, self.depth, self.branch, self.operator, self.attribute, self.split)
-        parent, depth, branch, operator, attribute, split = (
-            np.array(column, dtype=np.int64) for column in ints
-        )
-        return Tree(
-            parent=parent, depth=depth, branch=branch, operator=operator,
-            value=np.array(self.value), share=np.array(self.share),
-            weight=np.array(self.weight), distribution=distribution,
-            impurity=CRITERIA[self.params.criterion].impurity(distribution),
-            attribute=attribute, split=split, gain=np.array(self.gain),
-        )  # fmt: skip
+def is_settled(context: Context, sprout: Sprout) -> bool:
+    """Whether the node is a leaf without a look at its attributes."""
+    params = context.params
+    if sprout.weight == 0 or sprout.depth == params.max_depth:
+        return True
+    if len(sprout.part.rows) < params.min_rows:
+        return True
+    if params.rules in C45:
+        tolerance = C45[params.rules].tolerance
+        too_light = 2 * params.min_weight - sprout.weight > tolerance
+        return too_light or sprout.errors <= tolerance
+    if context.data.is_regression:
+        nothing = (TIE * sprout.mean) ** 2 if is_rpart(params) else TIE * max(1.0, sprout.mean**2)
+        return sprout.variance <= nothing
+    return int(np.count_nonzero(sprout.distribution)) <= 1
 
 
-def send_down(data: Dataset, part: Part, best: Candidate, shares: Floats) -> list[Part]:
-    """The rows down each branch; a row that does not know goes down every branch with a share."""
-    values = data.values[part.rows, best.attribute]
-    null = np.isnan(values)
-    unknown = Part(part.rows[null], part.weights[null])
-    known = Part(part.rows[~null], part.weights[~null])
-    if best.split == Split.THRESHOLD:
-        branches = (values[~null] > best.threshold).astype(np.int64)
+def best_split(context: Context, sprout: Sprout, tested: Collection[int]) -> Candidate | None:
+    """The split to make at a node, or None where none is worth making."""
+    if is_rpart(context.params):
+        return _best_by_rpart(context, sprout)
+    found = candidates(context, sprout.part)
+    if not found:
+        return None
+    if context.params.rules in C45:
+        best = choose_c45(context, found, C45[context.params.rules])
     else:
-        branches = values[~null].astype(np.int64)
-    order = np.argsort(branches, kind="stable")
-    ends = np.cumsum(np.bincount(branches, minlength=len(shares)))
-    starts = np.append(0, ends[:-1])
-    return [
-        _with_unknown(known, order[start:end], unknown, float(share))
-        for start, end, share in zip(starts.tolist(), ends.tolist(), shares, strict=True)
-    ]
+        best = choose(context, found, tested)
+    if best is None or best.gain < context.params.min_gain - TIE:
+        return None
+    return best
 
 
-def _with_unknown(known: Part, positions: Ints, unknown: Part, share: float) -> Part:
-    rows, weights = known.rows[positions], known.weights[positions]
-    if share == 0 or len(unknown.rows) == 0:
-        return Part(rows, weights)
-    passed = unknown.weights * share
-    kept = passed > 0  # a weight can be divided until floating point has no smaller one
-    return Part(np.concatenate([rows, unknown.rows[kept]]), np.concatenate([weights, passed[kept]]))
+def _best_by_rpart(context: Context, sprout: Sprout) -> Candidate | None:
+    assert context.origin is not None
+    found = candidates_rpart(context, sprout.part, is_root=sprout.depth == 0)
+    best = choose_rpart(found, max(sprout.largest, context.origin.largest))
+    if best is None or best.gain < context.params.min_gain - TIE:
+        return None
+    return best
 
 
-def _condition(best: Candidate, branch: int) -> tuple[Operator, float]:
-    if best.split == Split.MULTIWAY:
-        return Operator.EQUAL, float(branch)
-    return (Operator.AT_MOST, Operator.ABOVE)[branch], best.threshold
+def candidates(context: Context, part: Part) -> list[Candidate]:
+    """The best split of each attribute that offers one, in the order of the attributes."""
+    data, params = context.data, context.params
+    target = data.target[part.rows]
+    if data.is_regression:
+        target = target - np.average(target, weights=part.weights)
+    found = []
+    for number in range(len(data.attributes)):
+        seen = view(data, part, target, number, params.missing)
+        if params.rules in C45:
+            candidate = search_c45(context, number, seen, C45[params.rules])
+        else:
+            candidate = search(context, number, seen)
+        if candidate is not None:
+            found.append(candidate)
+    return found
+
+
+def split(context: Context, sprout: Sprout, best: Candidate) -> bool:
+    """Makes the sprout an inner node, unless its validation rows speak against it."""
+    data, params = context.data, context.params
+    least = C45[params.rules].tolerance if params.rules in C45 else 0.0
+    parts, sizes = divide(data, sprout.part, best, params.missing, least)
+    children = [make_sprout(data, part, sprout.depth + 1) for part in parts]
+    if sprout.validation is not None:
+        held, _ = divide(data, sprout.validation, best, params.missing, least)
+        if not improves(data, sprout, children, held):
+            return False
+        for child, part in zip(children, held, strict=True):
+            child.validation = part
+    for child in children:
+        child.largest = max(sprout.largest, best.improvement)
+    sprout.candidate, sprout.sizes, sprout.children = best, sizes, children
+    return True
+
+
+def improves(data: Dataset, sprout: Sprout, children: list[Sprout], held: list[Part]) -> bool:
+    """Whether the validation rows lose less with the children as leaves than without them."""
+    assert sprout.validation is not None
+    without = loss(data, sprout, sprout.validation)
+    answers = [child if child.weight > 0 else sprout for child in children]
+    within = sum(loss(data, child, part) for child, part in zip(answers, held, strict=True))
+    return within < without - TIE
+
+
+def loss(data: Dataset, sprout: Sprout, part: Part) -> float:
+    """What a leaf here loses on rows: the weight it gets wrong, or their squared error."""
+    target = data.target[part.rows]
+    if data.is_regression:
+        return float(part.weights @ (target - sprout.mean) ** 2)
+    return float(part.weights[target != np.argmax(sprout.distribution)].sum())

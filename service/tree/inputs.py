@@ -1,7 +1,7 @@
 """Rows to predict, as numbers: what is wrong is named, what is strange counts as null."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -16,7 +16,7 @@ from service.tree.table import Table
 
 @dataclass(frozen=True)
 class Inputs:
-    """The rows as numbers (row, attribute), and the values that no category has."""
+    """The rows as numbers (row, attribute), and the first of the values that no category has."""
 
     values: Floats
     strangers: tuple[Fault, ...]
@@ -40,7 +40,8 @@ def encode_inputs(
         faults.extend(strangers)
     if faults:
         raise InvalidData("some values cannot be used", faults[:MOST_FAULTS])
-    return Inputs(values, tuple(strangers))
+    taken = (replace(each, detail=f"{each.detail}; it is taken as null") for each in strangers)
+    return Inputs(values, tuple(islice(taken, MOST_FAULTS)))
 
 
 def _encode(compiled: CompiledTree, table: Table, number: int, strangers: list[Fault]) -> Floats:
@@ -49,7 +50,7 @@ def _encode(compiled: CompiledTree, table: Table, number: int, strangers: list[F
         return encode_numbers(table, attribute.name)
     encoded, rows = encode_categories(table, attribute.name, compiled.codes[number])
     for row in rows:
-        detail = f"{table.column(attribute.name)[row]!r} is no category of {attribute.name!r}"
+        detail = f"is no category of {attribute.name!r}"
         strangers.append(Fault(table.pointer(row, attribute.name), detail))
     return encoded
 

@@ -18,8 +18,10 @@ class Operator(IntEnum):
 
     NONE = 0  # the root: no edge leads there
     EQUAL = 1  # value is the number of a category
-    AT_MOST = 2  # value is a threshold
-    ABOVE = 3  # value is a threshold
+    AT_MOST = 2  # value is a threshold, or the number of an ordinal category
+    ABOVE = 3  # likewise
+    AMONG = 4  # the categories are the node's set
+    NULL = 5  # the attribute is null: a branch of its own
 
 
 class Split(IntEnum):
@@ -28,9 +30,17 @@ class Split(IntEnum):
     LEAF = 0
     MULTIWAY = 1  # one branch for each category
     THRESHOLD = 2  # branch 0: at most the threshold; branch 1: above it
+    SUBSET = 3  # two sets of categories
+    ONE_VS_REST = 4  # one category, and all the others
 
 
-SYMBOLS = {Operator.EQUAL: "=", Operator.AT_MOST: "<=", Operator.ABOVE: ">"}
+SYMBOLS = {
+    Operator.EQUAL: "=",
+    Operator.AT_MOST: "<=",
+    Operator.ABOVE: ">",
+    Operator.AMONG: "in",
+    Operator.NULL: "is null",
+}
 
 
 @dataclass(frozen=True)
@@ -45,14 +55,19 @@ class Tree:
     depth: Ints
     branch: Ints  # position among the siblings
     operator: Ints  # Operator: the condition on the edge from the parent
-    value: Floats  # of that condition: threshold or number of a category; NaN at the root
+    value: Floats  # of that condition: threshold or number of a category; NaN where it has none
+    set_start: Ints  # per node, and one more: where the categories of its edge's set begin ...
+    set_values: Ints  # ... in here
     share: Floats  # part of the parent's known weight that came down this edge; 1 at the root
     weight: Floats  # training weight that arrived here
-    distribution: Floats  # (node, class): that weight by class
+    distribution: Floats  # (node, class): that weight by class; no columns in regression
+    mean: Floats  # in regression: of the target; NaN otherwise
+    variance: Floats  # likewise
     impurity: Floats
     attribute: Ints  # the attribute this node splits on, -1 at a leaf
     split: Ints  # Split
     gain: Floats  # what the criterion gave the split, NaN at a leaf
+    alpha_cut: Floats  # the alpha from which on this node is a leaf; NaN without a sequence
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -74,7 +89,28 @@ class Tree:
         return self.attribute < 0
 
     @cached_property
+    def is_reached(self) -> Bools:
+        """Per node whether the root leads to it; it does not to what is below a later leaf."""
+        reached = np.ones(len(self), dtype=bool)
+        is_leaf, parent = self.is_leaf, self.parent
+        if not (is_leaf & (self.n_branches > 0)).any():
+            return reached
+        for node in range(1, len(self)):
+            above = parent[node]
+            reached[node] = reached[above] and not is_leaf[above]
+        return reached
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether its answers are numbers."""
+        return int(self.distribution.shape[1]) == 0
+
+    @cached_property
     def probabilities(self) -> Floats:
         """Per node its distribution made to sum to one."""
         made: Floats = self.distribution / self.distribution.sum(axis=1, keepdims=True)
         return made
+
+    def categories(self, node: int) -> Ints:
+        """The numbers of the categories in the set on the edge to a node."""
+        return self.set_values[self.set_start[node] : self.set_start[node + 1]]

@@ -1,28 +1,116 @@
-"""How a tree is to be grown: presets, each of whose parts can be overridden by name."""
+"""How a tree is to be grown and pruned: presets, each of whose parts can be overridden by name."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
 @dataclass(frozen=True)
-class GrowParams:
-    """What the learner is told. The limits keep it from following every last row."""
+class Params:
+    """What the learner is told. docs/algorithms.md has a line and a reference for each."""
 
+    # growing
     criterion: str = "gain"
+    categorical: str = "multiway"  # multiway, subset, one_vs_rest
+    missing: str = "fractional"  # fractional, majority, own_branch, drop, stop
+    rules: str = "textbook"  # textbook, j48, r8, rpart: the fine print of candidates
+    cut: str = "midpoint"  # midpoint, below_midpoint, training_value
+    numeric_penalty: bool = False  # log2(cuts tried) / weight is taken from a numeric gain
+    collapse: bool = False  # a subtree with no fewer training errors than a leaf becomes one
     max_depth: int | None = None  # None: as deep as it goes
+    min_rows: int = 2  # a node with fewer rows is a leaf
     min_weight: float = 0.0  # a split needs two branches that hold at least this much known weight
     min_gain: float = 0.0  # a split must gain at least this, and always more than nothing
+    cost_rule: str = "none"  # none, gain_per_cost, power_per_cost, gain_squared_per_cost
+    cost_exponent: float = 1.0  # w of power_per_cost, 0 ignores cost
+    # pruning
+    pruning: str = "none"
+    confidence: float = 0.25  # of pessimistic pruning
+    bound: str = "exact"  # of pessimistic pruning: c45, j48, exact
+    raising: bool = True  # pessimistic pruning may put a node's largest branch in its place
+    alpha: float | None = None  # of penalised loss and cost-complexity; None: chosen
+    risk: str = "misclassification"  # of cost-complexity; or impurity; squared error in regression
+    links: str = "weakest_link"  # of cost-complexity: weakest_link, rpart
+    folds: int = 10  # of the cross-validation that chooses alpha
+    standard_errors: float = 1.0  # towards the smaller tree
+    validation: float = 0.3  # the part of the rows held out by pruning that needs it
+    prune_ties: bool = True  # reduced error: also prune where accuracy stays the same
+    seed: int = 0
+    seconds: float = 10.0  # the time that auto may take to choose
+    # answering
+    leaf_estimate: str = "frequency"  # frequency, laplace, m_estimate
+    estimate_weight: float = 10.0  # m of m_estimate
 
 
-PRESETS: dict[str, GrowParams] = {
-    "id3": GrowParams(criterion="gain"),
-    "gain_ratio": GrowParams(criterion="gain_ratio"),
-    "gini": GrowParams(criterion="gini"),
+CHOICES: dict[str, tuple[str, ...]] = {
+    "criterion": ("gain", "gain_ratio", "gini", "misclassification", "squared_error"),
+    "categorical": ("multiway", "subset", "one_vs_rest"),
+    "missing": ("fractional", "majority", "own_branch", "drop", "stop"),
+    "rules": ("textbook", "j48", "r8", "rpart"),
+    "cut": ("midpoint", "below_midpoint", "training_value"),
+    "cost_rule": ("none", "gain_per_cost", "power_per_cost", "gain_squared_per_cost"),
+    "pruning": (
+        "none", "hold_out", "reduced_error", "penalised", "cost_complexity", "pessimistic", "auto",
+    ),
+    "bound": ("c45", "j48", "exact"),
+    "risk": ("misclassification", "impurity"),
+    "links": ("weakest_link", "rpart"),
+    "leaf_estimate": ("frequency", "laplace", "m_estimate"),
+}  # fmt: skip
+
+PRESETS: dict[str, Params] = {
+    "auto": Params(pruning="auto"),
+    "id3": Params(),
+    "gain_ratio": Params(criterion="gain_ratio"),
+    "gini": Params(criterion="gini"),
+    "c45": Params(
+        criterion="gain_ratio",
+        rules="j48",
+        cut="training_value",
+        numeric_penalty=True,
+        collapse=True,
+        min_weight=2.0,
+        pruning="pessimistic",
+        bound="j48",
+    ),
+    "c45r8": Params(
+        criterion="gain_ratio",
+        rules="r8",
+        cut="training_value",
+        numeric_penalty=True,
+        collapse=True,
+        min_weight=2.0,
+        pruning="pessimistic",
+        bound="c45",
+    ),
+    "cart": Params(
+        criterion="gini",
+        categorical="subset",
+        rules="rpart",
+        min_weight=1.0,
+        pruning="cost_complexity",
+        links="rpart",
+    ),
+    "rpart": Params(  # cart with rpart's way with nulls, equal values and depth
+        criterion="gini",
+        categorical="subset",
+        rules="rpart",
+        missing="stop",
+        cut="below_midpoint",
+        max_depth=30,
+        min_weight=1.0,
+        pruning="cost_complexity",
+        links="rpart",
+    ),
 }
-DEFAULT_PRESET = "id3"
+DEFAULT_PRESET = "auto"
 
 
-def resolve(preset: str, overrides: Mapping[str, Any]) -> GrowParams:
+def resolve(preset: str, overrides: Mapping[str, Any]) -> Params:
     """The preset with the parts that were named replaced."""
-    return GrowParams(**(asdict(PRESETS[preset]) | dict(overrides)))
+    return replace(PRESETS[preset], **overrides)
+
+
+def told(params: Params) -> dict[str, Any]:
+    """All parts by name."""
+    return asdict(params)

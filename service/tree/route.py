@@ -1,12 +1,14 @@
-"""Routing: all rows step down together; where a row does not know, it goes down every branch."""
+"""Routing: all rows step down together; where one does not know, the strategy says where to."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
+from service.tree.mixture import Mixture
 from service.tree.nodes import Split
 
 MOST_AT_ONCE = 1 << 22  # leaves that rows with nulls may reach together in one block
@@ -14,9 +16,10 @@ MOST_AT_ONCE = 1 << 22  # leaves that rows with nulls may reach together in one 
 
 @dataclass(frozen=True)
 class Routed:
-    """The leaves that rows reached, and the unknown attributes that they met on the way.
+    """The nodes at which rows ended, and the unknown attributes that they met on the way.
 
-    Sorted by row; over the leaves of a row the weights sum to 1.
+    Sorted by row; over the nodes of a row the weights sum to 1. A row that does not occur has
+    no answer (strategy `none`).
     """
 
     rows: Ints
@@ -26,69 +29,141 @@ class Routed:
 
 
 @dataclass(frozen=True)
-class _Front:
+class Front:
     """Rows on their way: which row, at which node, with which weight."""
 
     rows: Ints
     nodes: Ints
     weights: Floats
 
-    def where(self, chosen: "np.typing.NDArray[np.bool_]") -> "_Front":
-        return _Front(self.rows[chosen], self.nodes[chosen], self.weights[chosen])
+    def where(self, chosen: Bools) -> "Front":
+        """Only some of them."""
+        return Front(self.rows[chosen], self.nodes[chosen], self.weights[chosen])
 
 
-def route(compiled: CompiledTree, values: Floats) -> Iterator[Routed]:
-    """What became of the rows, block by block, so that memory stays bounded."""
-    used = np.unique(compiled.tree.attribute[~compiled.tree.is_leaf])
-    has_null = np.isnan(values[:, used]).any(axis=1)
-    whole, partial = np.flatnonzero(~has_null), np.flatnonzero(has_null)
-    if len(whole):
-        yield _route_block(compiled, values, whole)
-    step = max(1, MOST_AT_ONCE // compiled.n_leaves)
-    for start in range(0, len(partial), step):
-        yield _route_block(compiled, values, partial[start : start + step])
+Strategy: TypeAlias = Callable[[CompiledTree, Front], tuple[Front, Front]]  # who goes on, who ends
 
 
-def _route_block(compiled: CompiledTree, values: Floats, rows: Ints) -> Routed:
-    front = _Front(rows, np.zeros(len(rows), dtype=np.int64), np.ones(len(rows)))
-    arrived: list[_Front] = []
-    met = [np.empty((0, 2), dtype=np.int64)]
-    while len(front.rows):
-        at_leaf = compiled.tree.attribute[front.nodes] < 0
-        arrived.append(front.where(at_leaf))
-        front = front.where(~at_leaf)
-        attributes = compiled.tree.attribute[front.nodes]
-        given = values[front.rows, attributes]
-        null = np.isnan(given)
-        unknown = front.where(null)
-        met.append(np.column_stack([unknown.rows, attributes[null]]))
-        front = _join([_down_one(compiled, front.where(~null), given[~null]),
-                       _down_every(compiled, unknown)])  # fmt: skip
-    reached = _join(arrived)
-    order = np.lexsort((reached.nodes, reached.rows))
-    pairs = np.unique(np.concatenate(met), axis=0)
-    return Routed(reached.rows[order], reached.nodes[order], reached.weights[order], pairs)
-
-
-def _down_one(compiled: CompiledTree, front: _Front, given: Floats) -> _Front:
-    is_cut = compiled.tree.split[front.nodes] == Split.THRESHOLD
-    branch = np.where(is_cut, given > compiled.threshold[front.nodes], given).astype(np.int64)
-    return _Front(front.rows, compiled.first_child[front.nodes] + branch, front.weights)
-
-
-def _down_every(compiled: CompiledTree, front: _Front) -> _Front:
+def down_every(compiled: CompiledTree, front: Front) -> tuple[Front, Front]:
+    """All go down every branch that has a share, their weight divided."""
     n_branches = compiled.n_branches[front.nodes]
     origin = np.repeat(np.arange(len(front.rows)), n_branches)
     firsts = np.cumsum(n_branches) - n_branches
     branch = np.arange(len(origin)) - firsts[origin]
     children = compiled.first_child[front.nodes[origin]] + branch
     shares = compiled.tree.share[children]
-    below = _Front(front.rows[origin], children, front.weights[origin] * shares)
-    return below.where(shares > 0)
+    below = Front(front.rows[origin], children, front.weights[origin] * shares)
+    return below.where(shares > 0), _nobody(front)
 
 
-def _join(fronts: list[_Front]) -> _Front:
-    return _Front(
+def stop_here(_compiled: CompiledTree, front: Front) -> tuple[Front, Front]:
+    """All end where they stand."""
+    return _nobody(front), front
+
+
+def down_largest(compiled: CompiledTree, front: Front) -> tuple[Front, Front]:
+    """All go down the branch with the largest share."""
+    children = compiled.first_child[front.nodes] + compiled.largest_branch[front.nodes]
+    return replace(front, nodes=children), _nobody(front)
+
+
+def give_up(_compiled: CompiledTree, front: Front) -> tuple[Front, Front]:
+    """Nobody goes on or ends: there is no answer."""
+    return _nobody(front), _nobody(front)
+
+
+def _nobody(front: Front) -> Front:
+    return front.where(np.zeros(len(front.rows), dtype=bool))
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "weighted": down_every,
+    "aggregate": down_every,
+    "last_prediction": stop_here,
+    "default_child": down_largest,
+    "none": give_up,
+}
+
+
+def route(
+    compiled: CompiledTree,
+    values: Floats,
+    missing: str = "weighted",
+    mixture: Mixture | None = None,
+) -> Iterator[Routed]:
+    """What became of the rows, block by block, so that memory stays bounded.
+
+    With a mixture a row also ends at a node below which nothing is asked that it knows.
+    """
+    used = np.unique(compiled.tree.attribute[~compiled.tree.is_leaf])
+    has_null = np.isnan(values[:, used]).any(axis=1)
+    complete, partial = np.flatnonzero(~has_null), np.flatnonzero(has_null)
+    if len(complete):
+        yield _route_block(compiled, values, complete, missing, None)
+    step = max(1, MOST_AT_ONCE // compiled.n_leaves)
+    for start in range(0, len(partial), step):
+        yield _route_block(compiled, values, partial[start : start + step], missing, mixture)
+
+
+def _route_block(
+    compiled: CompiledTree, values: Floats, rows: Ints, missing: str, mixture: Mixture | None
+) -> Routed:
+    front = Front(rows, np.zeros(len(rows), dtype=np.int64), np.ones(len(rows)))
+    arrived: list[Front] = []
+    met = [np.empty((0, 2), dtype=np.int64)]
+    while len(front.rows):
+        is_end = compiled.tree.attribute[front.nodes] < 0
+        if mixture is not None:
+            known_below = mixture.asks[front.nodes] & ~np.isnan(values[front.rows])
+            is_end = np.asarray(~known_below.any(axis=1))
+        arrived.append(front.where(is_end))
+        front = front.where(~is_end)
+        attributes = compiled.tree.attribute[front.nodes]
+        given = values[front.rows, attributes]
+        branches = _branches(compiled, front.nodes, given)
+        undecided = branches < 0
+        children = compiled.first_child[front.nodes] + branches
+        decided = replace(front, nodes=children).where(~undecided)
+        lost = front.where(undecided)
+        met.append(np.column_stack([lost.rows, attributes[undecided]]))
+        going, ending = STRATEGIES[missing](compiled, lost)
+        arrived.append(ending)
+        front = _join([decided, going])
+    return _collected(compiled, _join(arrived), np.concatenate(met), missing)
+
+
+def _branches(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
+    """Per value the branch it takes at its node, -1 where the node does not say."""
+    null = np.isnan(given)
+    known = np.where(null, 0.0, given)
+    codes = known.astype(np.int64)
+    branch = np.where(compiled.tree.split[nodes] == Split.THRESHOLD,
+                      known > compiled.threshold[nodes], codes)  # fmt: skip
+    has_table = compiled.table_start[nodes] >= 0
+    branch[has_table] = compiled.table[compiled.table_start[nodes][has_table] + codes[has_table]]
+    return np.where(null | (branch < 0), compiled.null_branch[nodes], branch)
+
+
+def _collected(compiled: CompiledTree, reached: Front, met: Ints, missing: str) -> Routed:
+    order = np.lexsort((reached.nodes, reached.rows))
+    rows, nodes, weights = (
+        reached.rows[order],
+        reached.nodes[order],
+        reached.weights[order],
+    )
+    if missing == "aggregate" and len(rows):
+        # the leaves' training weights are pooled, in the place of the shares on the way
+        weights = compiled.tree.weight[nodes]
+        _, starts, counts = np.unique(rows, return_index=True, return_counts=True)
+        pooled = np.repeat(np.add.reduceat(weights, starts), counts)
+        # a row whose known value ended in an empty branch has that branch's answer alone
+        weights = np.where(pooled > 0, weights / np.where(pooled > 0, pooled, 1.0),
+                           1.0 / np.repeat(counts, counts))  # fmt: skip
+    return Routed(rows, nodes, weights, np.unique(met, axis=0))
+
+
+def _join(fronts: list[Front]) -> Front:
+    return Front(
         np.concatenate([front.rows for front in fronts]),
         np.concatenate([front.nodes for front in fronts]),
         np.concatenate([front.weights for front in fronts]),

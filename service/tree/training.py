@@ -1,18 +1,17 @@
 """From a raw table and what was declared of it to a dataset to train on."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from service.errors import Fault, InvalidData, pointer
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Bools, Floats
 from service.tree.attribute import Attribute, Kind
 from service.tree.dataset import Dataset
 from service.tree.encode import (
     IGNORED,
     Declaration,
-    categories,
     codes_of,
     encode_categories,
     encode_numbers,
@@ -20,8 +19,18 @@ from service.tree.encode import (
     raise_faults,
 )
 from service.tree.table import Table
+from service.tree.target import (
+    CLASSIFICATION,
+    MOST_CLASSES,
+    REGRESSION,
+    classes_of,
+    encode_classes,
+    encode_target_numbers,
+    infer_task,
+    undeclared,
+)
 
-MOST_CLASSES = 1000  # every node holds a weight for each; more is a number or an id, no class
+__all__ = ["CLASSIFICATION", "MOST_CLASSES", "REGRESSION", "Plan", "make_dataset"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,10 @@ class Plan:
     declared: tuple[Declaration, ...] = ()
     classes: tuple[str, ...] | None = None  # None: the target's values by first appearance
     weight: str | None = None  # the column that holds the rows' weights
+    task: str | None = None  # classification or regression; None: as the target looks
+    group_costs: Mapping[str, float] = field(default_factory=dict)
+    class_weights: Mapping[str, float] = field(default_factory=dict)
+    validation_rows: tuple[int, ...] = ()  # held out by pruning that needs it; none: drawn
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -45,18 +58,50 @@ def make_dataset(table: Table, plan: Plan) -> Dataset:
     if table.n_rows == 0:
         raise InvalidData("there are no rows", [Fault(pointer(*table.place), "has no rows")])
     if plan.target not in table.columns:
-        detail = f"no row has a column {plan.target!r}"
-        raise InvalidData(detail, [Fault("/target", detail)])
+        raise _wrong("/target", f"no row has a column {plan.target!r}")
+    _refuse_absent(table, plan)
     attributes = tuple(infer(table, each) for each in _inputs(table, plan))
     if not attributes:
-        detail = "there is no column to learn from"
-        raise InvalidData(detail, [Fault(pointer(*table.place), detail)])
-    classes = _classes(table, plan)
+        raise _wrong(pointer(*table.place), "there is no column to learn from")
     values = np.empty((table.n_rows, len(attributes)), order="F")
     for number, attribute in enumerate(attributes):
         values[:, number] = _encode(table, attribute)
-    target = _encode_target(table, plan.target, classes)
-    return Dataset(attributes, classes, values, target, _weights(table, plan.weight))
+    weights = _weights(table, plan.weight)
+    if (plan.task or infer_task(table, plan.target, plan.classes)) == REGRESSION:
+        numbers = encode_target_numbers(table, plan.target)
+        return Dataset(attributes, (), values, numbers, weights, plan.group_costs)
+    classes = plan.classes if plan.classes is not None else classes_of(table, plan.target)
+    target = encode_classes(table, plan.target, classes)
+    weights = weights * _class_weights(plan, classes)[target]
+    if weights.sum() <= 0:
+        raise _wrong("/class_weights", "no row is left with any weight")
+    return Dataset(attributes, classes, values, target, weights, plan.group_costs)
+
+
+def validation_of(table: Table, plan: Plan) -> Bools | None:
+    """Per row whether it is to be held out; None where that is left open."""
+    if not plan.validation_rows:
+        return None
+    beyond = [row for row in plan.validation_rows if not 0 <= row < table.n_rows]
+    if beyond:
+        raise _wrong("/validation_rows", f"there is no row {beyond[0]}")
+    held = np.zeros(table.n_rows, dtype=bool)
+    held[list(plan.validation_rows)] = True
+    if held.all():
+        raise _wrong("/validation_rows", "there is no row left to train on")
+    return held
+
+
+def _refuse_absent(table: Table, plan: Plan) -> None:
+    """A declared column that no row has is most often a spelling mistake."""
+    faults = [
+        Fault(pointer("attributes", number, "name"), f"no row has a column {each.name!r}")
+        for number, each in enumerate(plan.declared)
+        if each.name not in table.columns
+    ]
+    if plan.weight is not None and plan.weight not in table.columns:
+        faults.append(Fault("/weight", f"no row has a column {plan.weight!r}"))
+    raise_faults(iter(faults), "some declared columns are not there")
 
 
 def _inputs(table: Table, plan: Plan) -> Iterator[Declaration]:
@@ -70,35 +115,8 @@ def _encode(table: Table, attribute: Attribute) -> Floats:
     if attribute.kind == Kind.NUMERIC:
         return encode_numbers(table, attribute.name)
     encoded, strangers = encode_categories(table, attribute.name, codes_of(attribute.values))
-    raise_faults(_undeclared(table, attribute.name, strangers, "values"))
+    raise_faults(undeclared(table, attribute.name, strangers, "values"))
     return encoded
-
-
-def _classes(table: Table, plan: Plan) -> tuple[str, ...]:
-    classes = plan.classes if plan.classes is not None else categories(table, plan.target)
-    if len(classes) < 2:
-        detail = f"the target {plan.target!r} has fewer than two classes: there is nothing to learn"
-        raise InvalidData(detail, [Fault("/target", detail)])
-    if len(classes) > MOST_CLASSES:
-        detail = f"the target {plan.target!r} has more than {MOST_CLASSES} classes"
-        raise InvalidData(detail, [Fault("/target", detail)])
-    return classes
-
-
-def _encode_target(table: Table, name: str, classes: Sequence[str]) -> Ints:
-    encoded, strangers = encode_categories(table, name, codes_of(classes))
-    raise_faults(_undeclared(table, name, strangers, "classes"))
-    nulls = np.flatnonzero(np.isnan(encoded)).tolist()
-    raise_faults(
-        Fault(table.pointer(row, name), "is null: a row to train on needs a class") for row in nulls
-    )
-    return encoded.astype(np.int64)
-
-
-def _undeclared(table: Table, name: str, rows: list[int], among: str) -> Iterator[Fault]:
-    for row in rows:
-        detail = f"{table.column(name)[row]!r} is not among the declared {among}"
-        yield Fault(table.pointer(row, name), detail)
 
 
 def _weights(table: Table, name: str | None) -> Floats:
@@ -110,6 +128,17 @@ def _weights(table: Table, name: str | None) -> Floats:
         Fault(table.pointer(row, name), "must be a weight: a number, not below 0") for row in bad
     )
     if not np.isfinite(weights.sum()) or weights.sum() <= 0:
-        detail = "the weights must have a sum above 0 that is a finite number"
-        raise InvalidData(detail, [Fault("/weight", detail)])
+        raise _wrong("/weight", "the weights must have a sum above 0 that is a finite number")
     return weights
+
+
+def _class_weights(plan: Plan, classes: tuple[str, ...]) -> Floats:
+    strangers = [name for name in plan.class_weights if name not in classes]
+    if strangers:
+        detail = f"{strangers[0]!r} is no class of the target"
+        raise _wrong(pointer("class_weights", strangers[0]), detail)
+    return np.array([plan.class_weights.get(name, 1.0) for name in classes])
+
+
+def _wrong(place: str, detail: str) -> InvalidData:
+    return InvalidData(detail, [Fault(place, detail)])

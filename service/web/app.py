@@ -5,7 +5,7 @@ from flask import Flask
 from service.actions.cache import TreeCache
 from service.settings import Settings
 from service.storage.engine import Store
-from service.web import aliases, jobs, models, operations, predict, train
+from service.web import aliases, evaluate, jobs, models, operations, predict, train
 from service.web.bodies import speak_json
 from service.web.context import EXTENSION, Context
 from service.web.docs import serve_docs
@@ -13,7 +13,15 @@ from service.web.openapi import create_api
 from service.web.problems import handle_errors
 from service.web.requests import watch_requests
 
-BLUEPRINTS = (train.blp, jobs.blp, predict.blp, models.blp, aliases.blp, operations.blp)
+BLUEPRINTS = (
+    train.blp,
+    jobs.blp,
+    predict.blp,
+    models.blp,
+    evaluate.blp,
+    aliases.blp,
+    operations.blp,
+)
 
 
 def create_app(settings: Settings, store: Store) -> Flask:

@@ -5,7 +5,12 @@ from typing import Any
 import orjson
 from flask import Flask, Response, request
 from flask.json.provider import JSONProvider
-from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import (
+    BadRequest,
+    RequestEntityTooLarge,
+    RequestTimeout,
+    UnsupportedMediaType,
+)
 
 from service.errors import Fault, InvalidData
 from service.web.context import context
@@ -16,10 +21,11 @@ CHUNK_BYTES = 64 * 1024
 def read_body() -> dict[str, Any]:
     """The body of this request, which must be a JSON object."""
     _check_type()
+    sent = _read_in_time()
     try:
-        body = orjson.loads(_read(context().settings.max_body_bytes))
+        body = orjson.loads(sent)
     except orjson.JSONDecodeError as error:
-        raise BadRequest(f"The body is not JSON: {error}") from None
+        raise BadRequest(_what_is_wrong(sent, error)) from None
     if not isinstance(body, dict):
         detail = "The body must be a JSON object."
         raise InvalidData(detail, [Fault("", detail)])
@@ -36,6 +42,27 @@ def _check_type() -> None:
         raise UnsupportedMediaType("JSON is UTF-8; another charset cannot be read.")
     if request.headers.get("Content-Encoding", "identity") != "identity":
         raise UnsupportedMediaType("A compressed body cannot be read.")
+
+
+def _what_is_wrong(sent: bytes, error: orjson.JSONDecodeError) -> str:
+    if "infinity" in str(error):
+        return f"The body holds a number that is too large: {error}"
+    if b"NaN" in sent or b"Infinity" in sent:
+        return f"The body is not JSON, which has no NaN and no Infinity; send null: {error}"
+    return f"The body is not JSON: {error}"
+
+
+def _read_in_time() -> bytes:
+    """All bytes of the body; a client that pauses for too long must not hold a thread."""
+    settings = context().settings
+    connection = request.environ.get("gunicorn.socket")
+    if connection is not None:
+        connection.settimeout(settings.read_seconds)
+    try:
+        return _read(settings.max_body_bytes)
+    except TimeoutError:
+        detail = f"The body did not arrive: nothing came for {settings.read_seconds} seconds."
+        raise RequestTimeout(detail) from None
 
 
 def _read(most: int) -> bytes:
@@ -75,8 +102,9 @@ class OrjsonProvider(JSONProvider):
         return orjson.loads(s)
 
     def response(self, *args: Any, **kwargs: Any) -> Response:
-        """The answer whose body is this value."""
-        body = orjson.dumps(self._prepare_response_obj(args, kwargs))
+        """The answer whose body is this value, a line of its own in a terminal."""
+        value = self._prepare_response_obj(args, kwargs)
+        body = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
         return Response(body, mimetype="application/json")
 
 

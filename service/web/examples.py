@@ -15,9 +15,10 @@ TRAIN: dict[str, Any] = {
     "data": {"rows": ROWS},
     "attributes": [
         {"name": "colour", "kind": "categorical", "values": ["green", "black", "white"]},
-        {"name": "density", "kind": "numeric"},
+        {"name": "density", "kind": "numeric", "cost": 2.5},
     ],
-    "params": {"preset": "gain_ratio", "max_depth": 5},
+    "params": {"preset": "c45", "confidence": 0.1},
+    "evaluation": {"method": "cross_validation", "folds": 10, "seed": 0},
 }
 QUESTION: dict[str, Any] = {"rows": [{"colour": None, "density": 0.4}]}
 PREDICT: dict[str, Any] = {"model": "melons@champion", **QUESTION}
@@ -51,4 +52,9 @@ EXPLANATIONS: dict[str, Any] = {
     **_VERSION,
     "explanations": [{**PREDICTION, "paths": [PATH], "omitted_paths": 1}],
     "warnings": [],
+}
+EVALUATE: dict[str, Any] = {"rows": ROWS}
+EVALUATION: dict[str, Any] = {
+    **_VERSION,
+    "metrics": {"rows": 4, "weight": 4.0, "accuracy": 0.75, "log_loss": 0.41, "brier": 0.27},
 }

@@ -1,9 +1,10 @@
 """Fields that take what JSON says at its word: "1" is no number and 1 is not true."""
 
 import re
+from itertools import chain
 from typing import Any
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError, fields, validate
 
 from service.tree.attribute import category_text
 from service.tree.encode import is_category, is_number
@@ -77,6 +78,46 @@ class Flag(fields.Boolean):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(truthy={"true"}, falsy={"false"}, **options)
+
+
+class Truth(fields.Boolean):
+    """`true` or `false` in a body."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:  # noqa: ARG002
+        if not isinstance(value, bool):
+            raise ValidationError("must be true or false")
+        return value
+
+
+class Decimal(fields.Float):
+    """A number in an address."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> float:  # noqa: ARG002
+        # float() alone takes "nan", "inf", "1_000" and white space
+        if not re.fullmatch(r"-?[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?", value):
+            raise ValidationError("must be a number")
+        return float(value)
+
+
+class ByName(fields.Dict):
+    """Numbers by name, none of them below 0."""
+
+    def __init__(self, **options: Any) -> None:
+        numbers = Number(validate=validate.Range(min=0))
+        super().__init__(keys=Text(), values=numbers, load_default=dict, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, float]:
+        try:
+            found: dict[str, float] = super()._deserialize(  # type: ignore[no-untyped-call]
+                value, attr, data, **kwargs
+            )
+        except ValidationError as error:
+            if isinstance(error.messages, list):
+                raise
+            # marshmallow tells apart whether key or value is wrong; a pointer leads to the name
+            told = {name: [*chain(*each.values())] for name, each in error.messages.items()}
+            raise ValidationError(told) from None
+        return found
 
 
 class Category(fields.Field[str]):

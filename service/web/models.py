@@ -6,14 +6,17 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from service.actions.catalogue import nested_tree
-from service.actions.load import load
+from service.actions.load import load, load_at
 from service.actions.select import Selection
-from service.storage import models, nodes, versions
+from service.errors import Fault
+from service.storage import models, node_pages, versions
+from service.storage.records import Version
 from service.web.blueprint import Blueprint, View
 from service.web.components import MODEL_IN_PATH, VERSION_IN_PATH
 from service.web.context import context
 from service.web.cursor import read_page
 from service.web.fields import MOST
+from service.web.problems import InvalidParameters
 from service.web.schemas import (
     ModelSchema,
     ModelsQuerySchema,
@@ -65,6 +68,7 @@ def list_models(query: Mapping[str, Any]) -> Any:
             lambda after: models.list_models(
                 session,
                 name_contains=query.get("name"),
+                task=query.get("task"),
                 order_by=order,
                 after=after,
                 limit=query["limit"],
@@ -113,12 +117,16 @@ def get_version(name: str, version: int) -> Any:
 @blp.response(200, page_of(NodeSchema))
 @blp.fails(404, 422)
 def list_nodes(query: Mapping[str, Any], name: str, version: int) -> Any:
-    """List the node rows of a version, parents before their children."""
+    """List the node rows of a version, parents before their children.
+
+    They are those of the tree that is served, or with `alpha` of another one of its sequence.
+    """
     with context().store.reading() as session:
         found = versions.fetch_version(session, name, version)
+        alpha = _alpha(found, query)
         page = read_page(
-            lambda after: nodes.node_page(session, found.id, after, query["limit"]),
-            f"nodes of {found.id}",
+            lambda after: node_pages.node_page(session, found, alpha, after, query["limit"]),
+            f"nodes of {found.id} at {alpha}",
             query.get("cursor"),
         )
     return jsonify(page)  # the records are what the schema says: no need to dump 10,000 of them
@@ -132,8 +140,24 @@ def get_tree(query: Mapping[str, Any], name: str, version: int) -> Any:
     """Get the tree of a version as nested objects.
 
     `node` is where to start and `depth` how many levels to tell; a node whose children were left
-    out says `truncated`.
+    out says `truncated`. `alpha` asks for another tree of a cost-complexity sequence; the numbers
+    of the nodes are the same in all of them.
     """
     with context().store.reading() as session:
-        loaded = load(session, context().cache, Selection(name, version))
+        if "alpha" in query:
+            found = versions.fetch_version(session, name, version)
+            loaded = load_at(session, found, _alpha(found, query))
+        else:
+            loaded = load(session, context().cache, Selection(name, version))
     return jsonify(nested_tree(loaded, query["node"], query["depth"]))
+
+
+def _alpha(version: Version, query: Mapping[str, Any]) -> float | None:
+    """The alpha that is asked for, or that at which the version is served."""
+    if "alpha" not in query:
+        return version.alpha
+    if version.alpha is None:
+        detail = "this version has no cost-complexity sequence, so there is no other tree"
+        raise InvalidParameters(f"alpha: {detail}", [Fault("alpha", detail)])
+    asked: float = query["alpha"]
+    return asked

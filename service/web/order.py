@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from service.actions.train import TrainRequest
+from service.actions.request import EvaluationPlan, TrainRequest
 from service.errors import Fault, InvalidData, pointer
 from service.tree.attribute import Kind
-from service.tree.encode import MOST_FAULTS, Declaration
+from service.tree.encode import IGNORED, MOST_FAULTS, Declaration
 from service.tree.params import resolve
 from service.tree.table import Table, table_of_columns, table_of_rows
-from service.tree.training import MOST_CLASSES, Plan
+from service.tree.target import MOST_CLASSES, REGRESSION, infer_task
+from service.tree.training import Plan
+
+# The parts of presets that are others where a number is predicted.
+FOR_NUMBERS = {preset: {"criterion": "squared_error"} for preset in ("cart", "rpart")}
 
 
 def read_order(order: Mapping[str, Any], max_cells: int) -> TrainRequest:
@@ -18,22 +22,44 @@ def read_order(order: Mapping[str, Any], max_cells: int) -> TrainRequest:
     faults = list(_contradictions(order))
     if faults:
         raise InvalidData("Some fields contradict each other.", faults[:MOST_FAULTS])
-    params = dict(order["params"])
-    preset = params.pop("preset")
-    plan = Plan(
+    plan = _plan(order)
+    table = _table(order["data"], max_cells)
+    _check_size(table, plan, max_cells)
+    overrides = {name: value for name, value in order["params"].items() if name != "preset"}
+    preset = order["params"]["preset"]
+    return TrainRequest(
+        model=order["model"],
+        plan=plan,
+        table=table,
+        preset=preset,
+        params=resolve(preset, _of_task(table, plan, preset) | overrides),
+        overrides=overrides,
+        evaluation=EvaluationPlan(**order["evaluation"]),
+    )
+
+
+def _plan(order: Mapping[str, Any]) -> Plan:
+    return Plan(
         target=order["target"],
         declared=tuple(_declaration(each) for each in order["attributes"]),
         classes=tuple(order["classes"]) if "classes" in order else None,
         weight=order.get("weight"),
+        task=order.get("task"),
+        group_costs=order["groups"],
+        class_weights=order["class_weights"],
+        validation_rows=tuple(order["validation_rows"]),
     )
-    table = _table(order["data"], max_cells)
-    _check_size(table, plan, max_cells)
-    return TrainRequest(order["model"], plan, table, preset, resolve(preset, params))
 
 
 def _declaration(given: Mapping[str, Any]) -> Declaration:
-    values = tuple(given["values"]) if "values" in given else None
-    return Declaration(given["name"], given.get("kind"), values)
+    values = {"values": tuple(given["values"])} if "values" in given else {}
+    return Declaration(**{**given, **values})
+
+
+def _of_task(table: Table, plan: Plan, preset: str) -> dict[str, str]:
+    """The parts of a preset that are others for a number than for classes."""
+    task = plan.task or infer_task(table, plan.target, plan.classes)
+    return FOR_NUMBERS.get(preset, {}) if task == REGRESSION else {}
 
 
 def _table(data: Mapping[str, Any], max_cells: int) -> Table:
@@ -70,14 +96,55 @@ def _contradictions(order: Mapping[str, Any]) -> Iterator[Fault]:
     yield from _of_data(order["data"])
     yield from _of_columns(order)
     for number, each in enumerate(order["attributes"]):
-        place = pointer("attributes", number, "values")
-        yield from _repeated(each.get("values", ()), place)
-        if "values" in each and each.get("kind") == Kind.NUMERIC:
-            yield Fault(place, "a numeric attribute has no values; its kind says numeric")
+        yield from _of_declaration(each, ("attributes", number))
+    yield from _of_groups(order)
+    yield from _of_evaluation(order["evaluation"])
     if "classes" in order:
-        yield from _repeated(order["classes"], "/classes")
-        if not 2 <= len(order["classes"]) <= MOST_CLASSES:
-            yield Fault("/classes", f"must be 2 to {MOST_CLASSES} classes")
+        yield from _of_classes(order)
+    yield from _repeated(order["validation_rows"], "/validation_rows")
+
+
+def _of_declaration(given: Mapping[str, Any], at: tuple[str, int]) -> Iterator[Fault]:
+    kind = given.get("kind")
+    yield from _repeated(given.get("values", ()), pointer(*at, "values"))
+    if "values" in given and kind == Kind.NUMERIC:
+        yield Fault(
+            pointer(*at, "values"), "a numeric attribute has no values; its kind says numeric"
+        )
+    if not given.get("values") and kind == Kind.ORDINAL:
+        yield Fault(pointer(*at, "kind"), "an ordinal attribute needs its values, in their order")
+    for name in ("cost", "group"):
+        if name in given and kind == IGNORED:
+            yield Fault(pointer(*at, name), f"an ignored column has no {name}; its kind says so")
+
+
+def _of_groups(order: Mapping[str, Any]) -> Iterator[Fault]:
+    used = set()
+    for number, each in enumerate(order["attributes"]):
+        if "group" in each:
+            used.add(each["group"])
+            if each["group"] not in order["groups"]:
+                place = pointer("attributes", number, "group")
+                yield Fault(place, f"{each['group']!r} is not among the groups")
+    for group in order["groups"]:
+        if group not in used:
+            yield Fault(pointer("groups", group), f"no attribute is in the group {group!r}")
+
+
+def _of_evaluation(given: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, method in (("folds", "cross_validation"), ("fraction", "hold_out")):
+        if name in given and given["method"] != method:
+            detail = f"{name} is for method = {method}, but method is {given['method']}"
+            yield Fault(pointer("evaluation", name), detail)
+
+
+def _of_classes(order: Mapping[str, Any]) -> Iterator[Fault]:
+    yield from _repeated(order["classes"], "/classes")
+    if not 2 <= len(order["classes"]) <= MOST_CLASSES:
+        yield Fault("/classes", f"must be 2 to {MOST_CLASSES} classes")
+    if order.get("task") == REGRESSION:
+        yield Fault("/classes", "a regression has no classes; the task says regression")
+        yield Fault("/task", "a regression has no classes, but classes are given")
 
 
 def _of_data(data: Mapping[str, Any]) -> Iterator[Fault]:

@@ -42,7 +42,8 @@ def predict_rows() -> Response:
     """Predict rows with a model.
 
     At a split whose attribute is unknown the row goes down every branch, carrying weight; the
-    answer is the weighted mean of the leaves, and says how sure it is of the path.
+    answer is the weighted mean of the leaves, and says how sure it is of the path. `missing` asks
+    for another way with nulls.
     """
     return _predict(None)
 
@@ -63,7 +64,11 @@ def explain_rows() -> Response:
     question = read_question(read_body(), limits, name=None, also=frozenset())
     loaded = _load(question)
     explanations, strangers = explain(
-        loaded, question.table, settings.max_explain_paths, strict=question.is_strict
+        loaded,
+        question.table,
+        settings.max_explain_paths,
+        question.missing,
+        strict=question.is_strict,
     )
     return _answer(loaded, explanations=explanations, warnings=strangers)
 
@@ -73,7 +78,7 @@ def _predict(name: str | None) -> Response:
     limits = Limits(settings.max_predict_rows, settings.max_train_cells)
     question = read_question(read_body(), limits, name=name, also=frozenset({"layout"}))
     loaded = _load(question)
-    answer = predict(loaded, question.table, strict=question.is_strict)
+    answer = predict(loaded, question.table, question.missing, strict=question.is_strict)
     predictions = by_column(answer) if question.is_by_column else list(by_row(answer))
     return _answer(loaded, predictions=predictions, warnings=answer.strangers)
 

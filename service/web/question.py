@@ -7,12 +7,15 @@ from typing import Any
 from service.actions.select import Selection, read_selection
 from service.errors import Fault, InvalidData, pointer
 from service.tree.encode import MOST_FAULTS, is_number
+from service.tree.route import STRATEGIES
 from service.tree.table import Table, table_of_columns, table_of_rows
 from service.web.fields import MOST
 from service.web.names import SELECTED_RULE, is_selected
 
 LAYOUTS = ("rows", "columns")
-FIELDS = frozenset({"version", "rows", "columns", "strict"})
+STRATEGY_NAMES = tuple(STRATEGIES)
+DEFAULT_STRATEGY = "weighted"
+FIELDS = frozenset({"version", "rows", "columns", "strict", "missing"})
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Question:
 
     selection: Selection
     table: Table
+    missing: str
     is_strict: bool
     is_by_column: bool
 
@@ -38,19 +42,21 @@ def read_question(
 ) -> Question:
     """The question that a body asks; the model's name stands in it if it is not given here."""
     fields = FIELDS | also | (frozenset() if name else {"model"})
-    faults = [*_unknown(body, fields), *_misfits(body, named=name is not None)]
+    faults = [*unknown_fields(body, fields), *_misfits(body, named=name is not None)]
     if faults:
         raise InvalidData("Some fields cannot be used.", faults[:MOST_FAULTS])
     version = int(body["version"]) if "version" in body else None
     return Question(
         selection=read_selection(name or body["model"], version),
-        table=_table(body, limits),
+        table=read_table(body, limits),
+        missing=body.get("missing", DEFAULT_STRATEGY),
         is_strict=body.get("strict", False),
         is_by_column=body.get("layout") == "columns",
     )
 
 
-def _unknown(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[Fault]:
+def unknown_fields(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[Fault]:
+    """The fields that nobody knows."""
     return (Fault(pointer(name), "Unknown field.") for name in body if name not in fields)
 
 
@@ -63,6 +69,13 @@ def _misfits(body: Mapping[str, Any], *, named: bool) -> Iterator[Fault]:
         yield Fault("/layout", "must be rows or columns")
     if not isinstance(body.get("strict", False), bool):
         yield Fault("/strict", "must be true or false")
+    if body.get("missing", DEFAULT_STRATEGY) not in STRATEGY_NAMES:
+        yield Fault("/missing", f"must be one of {', '.join(STRATEGY_NAMES)}")
+    yield from table_faults(body)
+
+
+def table_faults(body: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with a body that is to hold one table."""
     if ("rows" in body) == ("columns" in body):
         yield Fault("", "must have exactly one of rows and columns")
 
@@ -75,7 +88,8 @@ def _is_version(version: Any) -> bool:
     return is_number(version) and 1 <= version <= MOST and version == int(version)
 
 
-def _table(body: Mapping[str, Any], limits: Limits) -> Table:
+def read_table(body: Mapping[str, Any], limits: Limits) -> Table:
+    """The table of a body, which has either rows or columns."""
     if "rows" in body:
         rows = body["rows"]
         if isinstance(rows, list):  # counted before anything is made of them

@@ -7,11 +7,15 @@ from marshmallow import Schema, fields, validate
 from service.storage.models import ORDERS
 from service.storage.records import JobState
 from service.tree.attribute import Kind
-from service.tree.criterion import CRITERIA
-from service.tree.encode import IGNORED
-from service.tree.params import DEFAULT_PRESET, PRESETS
-from service.web import components
-from service.web.fields import MOST, Category, Digits, Flag, Moment, Name, Number, Text, Whole
+from service.tree.target import CLASSIFICATION, REGRESSION
+from service.web.fields import (
+    MOST,
+    Decimal,
+    Digits,
+    Moment,
+    Text,
+    Whole,
+)
 
 
 def about(description: str, **metadata: Any) -> dict[str, Any]:
@@ -21,6 +25,9 @@ def about(description: str, **metadata: Any) -> dict[str, Any]:
 
 NOT_NEGATIVE = validate.Range(min=0)
 STATES = [state.value for state in JobState]
+TASKS = [CLASSIFICATION, REGRESSION]
+NO_CLASSES = "Empty in regression."
+AT_ALPHA = "The tree of the cost-complexity sequence at this alpha; else the one that is served."
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -54,79 +61,6 @@ class JobProblemSchema(Schema):
     status = fields.Integer()
     detail = fields.String(required=True)
     errors = fields.List(fields.Nested(ProblemFaultSchema))
-
-
-# --- training ---------------------------------------------------------------------------------
-
-
-class DeclarationSchema(Schema):
-    """What a column is; what is left open is inferred."""
-
-    name = Text(required=True)
-    kind = fields.String(validate=validate.OneOf([*Kind, IGNORED]))
-    values = fields.List(Category(), metadata=about("The categories in order.", uniqueItems=True))
-
-
-class ParamsSchema(Schema):
-    """How to grow: a preset, parts of which can be replaced by name."""
-
-    preset = fields.String(load_default=DEFAULT_PRESET, validate=validate.OneOf(list(PRESETS)))
-    criterion = fields.String(validate=validate.OneOf(list(CRITERIA)))
-    max_depth = Whole(
-        allow_none=True,
-        validate=validate.Range(min=0, max=MOST),
-        metadata=about("null: as deep as it goes."),
-    )
-    min_weight = Number(
-        validate=NOT_NEGATIVE,
-        metadata=about("A split needs two branches with this much known weight."),
-    )
-    min_gain = Number(validate=NOT_NEGATIVE, metadata=about("A split must gain this much."))
-
-
-class TrainSchema(Schema):
-    """An order to train."""
-
-    model = Name(required=True, metadata=about("Under which name the version will be kept."))
-    target = Text(required=True, metadata=about("The column to predict."))
-    # Not walked by marshmallow: a table has a million values, and is read as one.
-    data = fields.Dict(required=True, metadata={"allOf": [components.ref("Table")]})
-    attributes = fields.List(fields.Nested(DeclarationSchema), load_default=list)
-    classes = fields.List(
-        Category(),
-        metadata=about(
-            "The classes in order; one without a row still counts.",
-            minItems=2,
-            maxItems=1000,
-            uniqueItems=True,
-        ),
-    )
-    weight = Text(metadata=about("The column that holds the weights of the rows."))
-    params = fields.Nested(ParamsSchema, load_default=lambda: {"preset": DEFAULT_PRESET})
-
-
-class TrainQuerySchema(Schema):
-    """What to do with the order."""
-
-    validate_only = Flag(load_default=False, metadata=about("Only answer what would be trained."))
-
-
-class AttributeSchema(Schema):
-    """One input column."""
-
-    name = fields.String(required=True)
-    kind = fields.String(required=True, metadata={"enum": [kind.value for kind in Kind]})
-    values = fields.List(fields.String(), required=True, metadata=about("Its categories."))
-
-
-class PreviewSchema(Schema):
-    """What would be trained."""
-
-    valid = fields.Boolean(required=True, metadata={"enum": [True]})
-    model = fields.String(required=True)
-    attributes = fields.List(fields.Nested(AttributeSchema), required=True)
-    classes = fields.List(fields.String(), required=True)
-    rows = fields.Integer(required=True)
 
 
 # --- jobs -------------------------------------------------------------------------------------
@@ -178,18 +112,39 @@ class ModelSchema(Schema):
     aliases = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
 
 
+class AttributeSchema(Schema):
+    """One input column."""
+
+    name = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": [kind.value for kind in Kind]})
+    values = fields.List(fields.String(), required=True, metadata=about("Its categories."))
+    cost = fields.Float(required=True)
+    group = fields.String(required=True, allow_none=True)
+
+
 class VersionSchema(Schema):
     """One trained result; apart from its aliases it never changes."""
 
     model = fields.String(required=True)
     version = fields.Integer(required=True, attribute="number")
-    task = fields.String(required=True)
+    task = fields.String(required=True, metadata={"enum": TASKS})
     target = fields.String(required=True)
-    classes = fields.List(fields.String(), required=True)
+    classes = fields.List(fields.String(), required=True, metadata=about(NO_CLASSES))
     attributes = fields.List(fields.Nested(AttributeSchema), required=True)
     ignored = fields.List(fields.String(), required=True)
+    groups = fields.Dict(
+        keys=fields.String(), values=fields.Float(), required=True, attribute="group_costs"
+    )
     params = fields.Dict(required=True)
-    metrics = fields.Dict(required=True)
+    metrics = fields.Dict(
+        required=True,
+        metadata=about("`evaluation` on rows not trained on, `training` on the others, `notes`."),
+    )
+    alpha = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata=about("At which its cost-complexity sequence is served; null: it has none."),
+    )
     rows = fields.Integer(required=True, attribute="n_rows")
     nodes = fields.Integer(required=True, attribute="n_nodes")
     leaves = fields.Integer(required=True, attribute="n_leaves")
@@ -200,22 +155,38 @@ class VersionSchema(Schema):
 
 
 class NodeSchema(Schema):
-    """One node row; the condition (operator and threshold or category) is on the edge to it."""
+    """One node row; the condition (operator, and what it compares with) is on the edge to it."""
 
     node = fields.Integer(required=True)
     parent = fields.Integer(required=True, allow_none=True)
     depth = fields.Integer(required=True)
     branch = fields.Integer(required=True)
     operator = fields.String(required=True, allow_none=True)
-    threshold = fields.Float(required=True, allow_none=True)
+    threshold = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata=about("Of an ordinal attribute the rank of the category."),
+    )
     category = fields.String(required=True, allow_none=True)
+    categories = fields.List(fields.String(), required=True, allow_none=True)
     share = fields.Float(required=True)
     weight = fields.Float(required=True)
     impurity = fields.Float(required=True)
     attribute = fields.String(required=True, allow_none=True)
     split = fields.String(required=True, allow_none=True)
     gain = fields.Float(required=True, allow_none=True)
-    distribution = fields.Dict(keys=fields.String(), values=fields.Float(), required=True)
+    distribution = fields.Dict(
+        keys=fields.String(),
+        values=fields.Float(),
+        required=True,
+        metadata=about("Empty in regression."),
+    )
+    mean = fields.Float(required=True, allow_none=True, metadata=about("In regression."))
+    variance = fields.Float(required=True, allow_none=True, metadata=about("In regression."))
+    alpha_cut = fields.Float(
+        required=True, allow_none=True, metadata=about("From this alpha on it is a leaf.")
+    )
+    state = fields.String(required=True, metadata={"enum": ["inner", "leaf"]})
 
 
 class PutAliasSchema(Schema):
@@ -268,17 +239,22 @@ class ModelsQuerySchema(PageQuerySchema):
     """Which models, in which order."""
 
     name = Text(metadata=about("Only names that contain this."))
+    task = fields.String(
+        validate=validate.OneOf(TASKS), metadata=about("That of the newest version.")
+    )
     order_by = fields.String(load_default="name", validate=validate.OneOf(list(ORDERS)))
 
 
 class NodesQuerySchema(PageQuerySchema):
     """Which node rows."""
 
+    alpha = Decimal(validate=NOT_NEGATIVE, metadata=about(AT_ALPHA))
     limit = Digits(load_default=100, validate=validate.Range(min=1, max=10_000))
 
 
 class TreeQuerySchema(Schema):
     """Which part of a tree."""
 
+    alpha = Decimal(validate=NOT_NEGATIVE, metadata=about(AT_ALPHA))
     node = Digits(load_default=0, validate=validate.Range(min=0, max=MOST))
     depth = Digits(load_default=100, validate=validate.Range(min=1, max=100))

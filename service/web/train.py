@@ -1,18 +1,21 @@
 """POST /train: the order is read and checked in full, then it is a job."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from flask import Response, jsonify, url_for
 
 from service.actions import submit
-from service.actions.train import TrainRequest
+from service.actions.request import TrainRequest
+from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web import examples
 from service.web.blueprint import WITH_BODY, Blueprint
 from service.web.context import context
 from service.web.jobs import POLL, told
 from service.web.order import read_order
-from service.web.schemas import JobSchema, PreviewSchema, TrainQuerySchema, TrainSchema
+from service.web.schemas import JobSchema
+from service.web.train_schemas import PreviewSchema, TrainQuerySchema, TrainSchema
 
 blp = Blueprint("train", __name__, description="Train a tree.")
 
@@ -51,8 +54,10 @@ def _preview(request: TrainRequest) -> Response:
     told = {
         "valid": True,
         "model": request.model,
+        "task": REGRESSION if data.is_regression else CLASSIFICATION,
         "attributes": data.attributes,
         "classes": data.classes,
+        "params": {"preset": request.preset} | asdict(request.params),
         "rows": len(data.target),
     }
     return jsonify(PreviewSchema().dump(told))

@@ -6,15 +6,15 @@ from service.actions.cache import TreeCache
 from service.tree.attribute import Attribute, Kind
 from service.tree.compiled import CompiledTree, compile_tree
 from service.tree.dataset import Dataset
-from service.tree.grow import grow
-from service.tree.params import GrowParams
+from service.tree.learn import learn
+from service.tree.params import Params
 
 
 def a_compiled() -> CompiledTree:
     attributes, classes = (Attribute("x", Kind.NUMERIC),), ("no", "yes")
     values = np.array([[1.0], [2.0]])
     data = Dataset(attributes, classes, values, np.array([0, 1]), np.ones(2))
-    return compile_tree(grow(data, GrowParams()), attributes, classes)
+    return compile_tree(learn(data, Params()), attributes, classes)
 
 
 class Loader:

@@ -9,7 +9,7 @@ from service.storage.aliases import alias_history, delete_alias, put_alias
 from service.storage.engine import Store
 from service.storage.models import ORDERS, fetch_model, list_models
 from service.storage.versions import fetch_version, fetch_version_by_id, list_versions, save_version
-from tests.storage.trees import a_draft, a_tree, saved
+from tests.storage.trees import CLASSES, a_draft, a_tree, of_numbers, saved
 
 NAMES = ("melons", "Melons", "瓜", "apples", "Zebra", "100%_sure")
 
@@ -118,6 +118,20 @@ def test_models_are_found_by_a_part_of_their_name(store: Store, part: str, names
         found = list_models(session, name_contains=part, limit=100).items
 
     assert names == {model.name for model in found}
+
+
+def test_models_are_found_by_the_task_of_their_newest_version(store: Store) -> None:
+    tree = of_numbers(a_tree())
+    with store.writing() as session:
+        for job, (name, task) in enumerate([("a", CLASSES), ("b", ()), ("a", ()), ("b", CLASSES)]):
+            draft = a_draft(name, classes=task, task="classification" if task else "regression")
+            save_version(session, f"job {job}", draft, a_tree() if task else tree)
+        saved(session, "job", "c")
+        found = list_models(session, task="regression", limit=1)
+        others = list_models(session, task="classification", limit=1)
+
+    assert (["a"], None) == ([model.name for model in found.items], found.next)
+    assert (["b"], ("b", "b")) == ([model.name for model in others.items], others.next)
 
 
 def test_an_alias_names_a_version_until_it_is_moved_or_removed(store: Store) -> None:

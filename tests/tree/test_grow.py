@@ -7,12 +7,13 @@ from numpy.testing import assert_allclose
 
 from service.errors import LimitReached
 from service.tree.attribute import Attribute, Kind
-from service.tree.dataset import Dataset
+from service.tree.candidate import midpoint
+from service.tree.dataset import Dataset, rows_of
 from service.tree.grow import grow
+from service.tree.learn import learn
 from service.tree.nodes import Split, Tree
-from service.tree.params import GrowParams
-from service.tree.search import midpoint
-from tests.naive import Naive, naive_grow
+from service.tree.params import Params
+from tests.naive import Naive, naive_grow, variance_of, weight
 from tests.strategies import datasets, grow_params
 
 
@@ -27,32 +28,47 @@ def a_number_line(values: list[float], classes: list[int], weights: list[float] 
     )
 
 
-def assert_same(tree: Tree, naive: Naive, node: int = 0) -> None:
-    if node and tree.share[node] == 0:
-        assert naive.attribute is None
-    assert_allclose(tree.distribution[node], naive.weights, rtol=1e-9, atol=1e-12)
-    if naive.attribute is None:
+def assert_same(data: Dataset, tree: Tree, naive: Naive, node: int = 0) -> None:
+    if naive.rows:
+        assert tree.weight[node] == pytest.approx(weight(naive.rows))
+        assert_answers(data, tree, naive, node)
+    if naive.way is None:
         assert tree.is_leaf[node]
         return
     first = int(tree.first_child[node])
-    assert tree.attribute[node] == naive.attribute
+    assert tree.attribute[node] == naive.way.attribute
     assert tree.gain[node] == pytest.approx(naive.gain, abs=1e-9)
-    if naive.threshold is not None:
-        assert tree.value[first] == tree.value[first + 1] == naive.threshold
     assert tree.n_branches[node] == len(naive.children)
     for branch, (share, child) in enumerate(zip(naive.shares, naive.children, strict=True)):
         assert tree.share[first + branch] == pytest.approx(share)
-        assert_same(tree, child, first + branch)
+        assert_same(data, tree, child, first + branch)
+
+
+def assert_answers(data: Dataset, tree: Tree, naive: Naive, node: int) -> None:
+    if data.is_regression:
+        assert tree.variance[node] == pytest.approx(variance_of(naive.rows), abs=1e-9)
+        return
+    distribution = [
+        sum(row[2] for row in naive.rows if row[1] == number) for number in range(len(data.classes))
+    ]
+    assert_allclose(tree.distribution[node], distribution, rtol=1e-9, atol=1e-12)
 
 
 @given(datasets(), grow_params())
-def test_a_grown_tree_is_the_one_of_the_definition(data: Dataset, params: GrowParams) -> None:
-    assert_same(grow(data, params), naive_grow(data, params))
+def test_a_grown_tree_is_the_one_of_the_definition(data: Dataset, params: Params) -> None:
+    assert_same(data, learn(data, params), naive_grow(data, params))
+
+
+@given(datasets(regression=True), grow_params("squared_error"))
+def test_a_grown_regression_tree_is_the_one_of_the_definition(
+    data: Dataset, params: Params
+) -> None:
+    assert_same(data, learn(data, params), naive_grow(data, params))
 
 
 @given(datasets(), grow_params())
-def test_the_table_stands_in_breadth_first_order(data: Dataset, params: GrowParams) -> None:
-    tree = grow(data, params)
+def test_the_table_stands_in_breadth_first_order(data: Dataset, params: Params) -> None:
+    tree = learn(data, params)
     nodes = np.arange(len(tree))
 
     assert (tree.parent[1:] < nodes[1:]).all()
@@ -62,31 +78,29 @@ def test_the_table_stands_in_breadth_first_order(data: Dataset, params: GrowPara
 
 
 @given(datasets(), grow_params())
-def test_weights_and_shares_sum(data: Dataset, params: GrowParams) -> None:
-    tree = grow(data, params)
+def test_weights_and_shares_sum(data: Dataset, params: Params) -> None:
+    tree = learn(data, params)
     for node in np.flatnonzero(~tree.is_leaf):
         children = tree.first_child[node] + np.arange(tree.n_branches[node])
         assert tree.share[children].sum() == pytest.approx(1.0)
-        assert tree.weight[children].sum() == pytest.approx(tree.weight[node])
+        if params.missing != "stop":
+            assert tree.weight[children].sum() == pytest.approx(tree.weight[node])
 
 
 @given(datasets(), grow_params())
-def test_rows_of_no_weight_change_nothing(data: Dataset, params: GrowParams) -> None:
-    kept = data.weights > 0
-    without = Dataset(
-        data.attributes, data.classes, data.values[kept], data.target[kept], data.weights[kept]
-    )
+def test_rows_of_no_weight_change_nothing(data: Dataset, params: Params) -> None:
+    without = rows_of(data, data.weights > 0)
 
-    for column, expected in vars(grow(without, params)).items():
-        np.testing.assert_array_equal(getattr(grow(data, params), column), expected)
+    for column, expected in vars(learn(without, params)).items():
+        np.testing.assert_array_equal(getattr(learn(data, params), column), expected)
 
 
 def test_a_pure_node_is_a_leaf() -> None:
-    assert len(grow(a_number_line([1, 2, 3], [1, 1, 1]), GrowParams())) == 1
+    assert len(learn(a_number_line([1, 2, 3], [1, 1, 1]), Params())) == 1
 
 
 def test_rows_that_cannot_be_told_apart_make_a_leaf() -> None:
-    tree = grow(a_number_line([1, 1, 1], [0, 1, 1]), GrowParams())
+    tree = learn(a_number_line([1, 1, 1], [0, 1, 1]), Params())
 
     assert tree.distribution.tolist() == [[1.0, 2.0]]
 
@@ -103,17 +117,17 @@ def test_a_split_that_tells_nothing_is_not_made() -> None:
         np.ones(4),
     )
 
-    assert len(grow(xor, GrowParams())) == 1
+    assert len(learn(xor, Params())) == 1
 
 
 def test_an_attribute_of_numbers_is_used_again_below() -> None:
-    tree = grow(a_number_line([1, 2, 3, 4], [0, 1, 0, 1]), GrowParams())
+    tree = learn(a_number_line([1, 2, 3, 4], [0, 1, 0, 1]), Params())
 
     assert tree.attribute[tree.attribute >= 0].tolist() == [0, 0, 0]
 
 
 def test_equal_cuts_go_to_the_lowest() -> None:
-    tree = grow(a_number_line([1, 2, 3, 4], [0, 1, 1, 0]), GrowParams(max_depth=1))
+    tree = learn(a_number_line([1, 2, 3, 4], [0, 1, 1, 0]), Params(max_depth=1))
 
     assert tree.value[1] == 1.5
 
@@ -128,7 +142,7 @@ def test_equal_attributes_go_to_the_first() -> None:
         twice.weights,
     )
 
-    assert grow(data, GrowParams()).attribute[0] == 0
+    assert learn(data, Params()).attribute[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -148,7 +162,7 @@ def test_a_cut_stands_between_its_neighbours_wherever_they_are(low: float, high:
 def test_a_tree_may_be_three_thousand_deep() -> None:
     n_rows = 3_000
     data = a_number_line(list(range(n_rows)), [row % 2 for row in range(n_rows)])
-    tree = grow(data, GrowParams())
+    tree = learn(data, Params())
 
     assert tree.depth.max() > 1_000
     assert tree.is_leaf.sum() == n_rows
@@ -157,7 +171,7 @@ def test_a_tree_may_be_three_thousand_deep() -> None:
 def test_a_tree_may_have_a_hundred_thousand_nodes() -> None:
     numbers = np.random.default_rng(0)
     values, classes = numbers.random(100_000), numbers.integers(0, 2, 100_000)
-    tree = grow(a_number_line(values.tolist(), classes.tolist()), GrowParams(criterion="gini"))
+    tree = learn(a_number_line(values.tolist(), classes.tolist()), Params(criterion="gini"))
 
     assert len(tree) > 90_000
     assert (tree.distribution[tree.is_leaf] > 0).sum(axis=1).max() == 1
@@ -167,15 +181,15 @@ def test_a_tree_beyond_the_limit_says_what_to_do() -> None:
     data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
 
     with pytest.raises(LimitReached, match="min_weight"):
-        grow(data, GrowParams(), max_nodes=3)
+        grow(data, Params(), max_nodes=3)
 
 
 def test_progress_is_told_and_ends_at_one() -> None:
     told: list[tuple[float, int]] = []
     data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
-    tree = grow(data, GrowParams(), report=lambda fraction, nodes: told.append((fraction, nodes)))
+    grow(data, Params(), report=lambda fraction, nodes: told.append((fraction, nodes)))
 
-    assert told[-1] == (1.0, len(tree))
+    assert told[-1] == (1.0, len(learn(data, Params())))
     assert told == sorted(told)
 
 
@@ -184,17 +198,17 @@ def test_a_cut_is_the_same_however_small_the_blocks(monkeypatch: pytest.MonkeyPa
     data = a_number_line(
         numbers.integers(0, 40, 200).tolist(), numbers.integers(0, 3, 200).tolist()
     )
-    whole = grow(data, GrowParams())
-    monkeypatch.setattr("service.tree.search.BLOCK", 21)
+    whole = learn(data, Params())
+    monkeypatch.setattr("service.tree.tables.BLOCK", 21)
 
-    for column, expected in vars(grow(data, GrowParams())).items():
+    for column, expected in vars(learn(data, Params())).items():
         np.testing.assert_allclose(expected, getattr(whole, column), atol=1e-12)
 
 
 def test_a_weight_can_be_divided_until_nothing_is_left() -> None:
     """A row of almost no weight that knows nothing vanishes below; nothing divides by zero."""
     data = a_number_line([1.0, 2.0, 3.0, np.nan], [0, 1, 0, 1], [1.0, 1.0, 1.0, 5e-324])
-    tree = grow(data, GrowParams())
+    tree = learn(data, Params())
 
     assert np.isfinite(tree.share).all()
     assert tree.split[0] == Split.THRESHOLD

@@ -17,7 +17,7 @@ from service.storage.engine import Store, open_store
 from service.storage.versions import save_version
 from service.web import create_app
 from service.web.order import read_order
-from service.web.schemas import TrainSchema
+from service.web.train_schemas import TrainSchema
 
 MELONS: list[dict[str, Any]] = [
     {"colour": "green", "density": 0.697, "ripe": "yes"},
@@ -27,12 +27,18 @@ MELONS: list[dict[str, Any]] = [
     {"colour": "white", "density": 0.245, "ripe": "no"},
     {"colour": "white", "density": None, "ripe": "no"},
 ]
+HOUSES: list[dict[str, Any]] = [
+    {"rooms": rooms, "place": place, "price": 10.0 * rooms + (25 if place == "sea" else 0) + noise}
+    for rooms in (2, 3, 5, 8)
+    for place, noise in (("sea", 0.5), ("town", 1.5), ("wood", 2.5))
+]
 SETTINGS = Settings(max_body_bytes=200_000, max_predict_rows=200, max_explain_rows=5)
 
 
 def an_order(**changes: Any) -> dict[str, Any]:
     """The body that trains the melons, with some fields changed."""
-    return {"model": "melons", "target": "ripe", "data": {"rows": MELONS}} | changes
+    plain = {"params": {"preset": "id3"}, "evaluation": {"method": "none"}}
+    return {"model": "melons", "target": "ripe", "data": {"rows": MELONS}} | plain | changes
 
 
 def trained(store: Store, **changes: Any) -> int:
@@ -58,6 +64,20 @@ def melons(store: Store) -> str:
     """The name of a model with one version."""
     trained(store)
     return "melons"
+
+
+@pytest.fixture
+def houses(store: Store) -> str:
+    """The name of a model that predicts a number."""
+    trained(store, **a_house_order())
+    return "houses"
+
+
+def a_house_order(**changes: Any) -> dict[str, Any]:
+    """What makes the order to train the melons one to train the houses."""
+    params = {"preset": "cart", "min_weight": 2, "standard_errors": 0}
+    order = {"model": "houses", "target": "price", "data": {"rows": HOUSES}, "params": params}
+    return order | changes
 
 
 @pytest.fixture(scope="session")

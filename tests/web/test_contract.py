@@ -15,12 +15,17 @@ from schemathesis.config import SchemathesisConfig
 from service.storage import aliases, jobs
 from service.storage.engine import Store, open_store
 from service.web import create_app, examples, openapi_yaml
-from tests.web.conftest import SETTINGS, trained
+from tests.web.conftest import MELONS, SETTINGS, trained
 
 OPENAPI = Path(__file__).parents[2] / "openapi.yaml"
 EXAMPLES = 40  # an operation; the checks of the schemas' edges come on top
-# What a schema cannot say: that a target is one of the columns, or an attribute one of the model.
+# What a schema cannot say: that a target is one of the columns, an attribute one of the model, or
+# that a version has a cost-complexity sequence.
 FITTING_DATA = ["2xx", "404", "409", "422"]
+NEED_FITTING_DATA = (
+    "train", "predict_rows", "predict_rows_with_model", "explain_rows", "evaluate_version",
+    "list_nodes", "get_tree",
+)  # fmt: skip
 config = SchemathesisConfig.from_dict(
     {
         "seed": 0,
@@ -30,7 +35,7 @@ config = SchemathesisConfig.from_dict(
                 "include-operation-id": operation,
                 "checks": {"positive_data_acceptance": {"expected-statuses": FITTING_DATA}},
             }
-            for operation in ("train", "predict_rows", "predict_rows_with_model", "explain_rows")
+            for operation in NEED_FITTING_DATA
         ],
     }
 )
@@ -49,8 +54,12 @@ def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def fill(store: Store) -> None:
-    for _ in range(3):
-        trained(store)
+    """A plain tree, one with a sequence and costs, and one for a number."""
+    trained(store)
+    costly = [{"name": "density", "cost": 2, "group": "lab"}]
+    trained(store, params={"preset": "cart"}, attributes=costly, groups={"lab": 1})
+    weighed = {"rows": [row for row in MELONS if row["density"] is not None]}
+    trained(store, params={"preset": "cart"}, target="density", data=weighed)
     with store.writing() as session:
         aliases.put_alias(session, "melons", "champion", 3)
         jobs.submit(session, examples.JOB_ID, "melons", b"", 3)

@@ -6,9 +6,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from service.storage.engine import Store
-from tests.web.conftest import trained
+from tests.web.conftest import HOUSES, a_house_order, trained
 from tests.web.test_problems import pointers, problem
 
+IGNORED = {"name": "colour", "kind": "ignored"}
 NAMES = ["b", "a", "西瓜", "C", "🍉", "ä", "a_b", "a%b"]
 
 
@@ -103,12 +104,16 @@ def test_a_model_and_its_versions_are_told(client: FlaskClient, store: Store) ->
     assert versions[1] == first
     assert (first["model"], first["task"], first["target"]) == ("西瓜", "classification", "ripe")
     assert first["attributes"] == [
-        {"name": "colour", "kind": "categorical", "values": ["green", "black", "white"]}
-    ]
+        {
+            "name": "colour", "kind": "categorical", "values": ["green", "black", "white"],
+            "cost": 1.0, "group": None,
+        }
+    ]  # fmt: skip
+    assert (first["alpha"], first["groups"]) == (None, {})
     assert (first["ignored"], first["classes"]) == (["density"], ["yes", "no"])
     assert (first["rows"], first["nodes"], first["leaves"], first["depth"]) == (6, 4, 3, 1)
     assert first["params"]["preset"] == "id3"
-    assert (first["aliases"], first["metrics"]) == (["冠军"], {})
+    assert (first["aliases"], first["metrics"]["evaluation"]) == (["冠军"], None)
     assert first["created_at"].endswith("Z")
 
 
@@ -144,6 +149,7 @@ def test_the_nodes_are_listed_parents_first(client: FlaskClient, melons: str) ->
     assert [node["node"] for node in nodes] == list(range(6))
     assert (root["parent"], root["operator"], root["attribute"]) == (None, None, "density")
     assert root["distribution"] == {"yes": 3.0, "no": 3.0}
+    assert (root["mean"], root["alpha_cut"], root["state"]) == (None, None, "inner")
     assert (below["parent"], below["operator"], below["split"]) == (0, "<=", None)
     assert below["threshold"] == pytest.approx(0.4395)
     assert faulty(client, "/models/melons/versions/1/nodes?limit=10001") == ["limit"]
@@ -160,6 +166,98 @@ def test_the_tree_is_told_down_to_a_depth(client: FlaskClient, melons: str) -> N
     assert "children" not in cut["children"][1]
     assert part == tree["children"][1]
     assert faulty(client, "/models/melons/versions/1/tree?depth=0&node=-1") == ["node", "depth"]
+
+
+def test_every_tree_of_a_sequence_can_be_asked_for(
+    client: FlaskClient, store: Store, houses: str
+) -> None:
+    path = f"/models/{houses}/versions/1"
+    version = get(client, path)
+    alphas = version["metrics"]["notes"]["sequence"]["alpha"]
+    leaves = version["metrics"]["notes"]["sequence"]["leaves"]
+    served = walked(client, f"{path}/nodes?", 3)
+
+    assert len(served) == version["nodes"]
+    assert served == walked(client, f"{path}/nodes?alpha={version['alpha']!r}&", 3)
+    for alpha, n_leaves in zip(alphas, leaves, strict=True):
+        nodes = walked(client, f"{path}/nodes?alpha={alpha!r}&", 2)
+        tree = get(client, f"{path}/tree?alpha={alpha!r}")
+        assert sum(node["state"] == "leaf" for node in nodes) == n_leaves
+        assert flat(tree) == [(node["node"], node["attribute"]) for node in nodes]
+    assert get(client, f"{path}/tree") == get(client, f"{path}/tree?alpha={version['alpha']!r}")
+    assert "children" not in get(client, f"{path}/tree?alpha=1e9")
+    assert len(get(client, f"{path}/nodes?alpha=1e999")["items"]) == 1
+    problem(client.get(f"{path}/tree?alpha=1e9&node=1"), 404)
+
+
+def flat(tree: dict[str, Any]) -> list[tuple[int, str | None]]:
+    """The nodes of a nested tree by their numbers, with what they split on."""
+    below = [each for child in tree.get("children", []) for each in flat(child)]
+    return sorted([(tree["node"], tree.get("attribute")), *below])
+
+
+def test_predictions_are_those_of_the_tree_that_is_served(
+    client: FlaskClient, store: Store
+) -> None:
+    params = {"preset": "cart", "min_weight": 2, "alpha": 1e9}
+    trained(store, **a_house_order(params=params))
+    version = get(client, "/models/houses/versions/1")
+    answer = client.post("/predict", json={"model": "houses", "rows": [{"rooms": 8}]}).json
+
+    assert (version["alpha"], version["nodes"], version["leaves"], version["depth"]) == (
+        1e9, 1, 1, 0,
+    )  # fmt: skip
+    assert answer is not None
+    assert answer["predictions"][0]["value"] == pytest.approx(
+        sum(house["price"] for house in HOUSES) / len(HOUSES)
+    )
+    assert len(get(client, "/models/houses/versions/1/nodes?alpha=0")["items"]) > 1
+
+
+@pytest.mark.parametrize("alpha", ["-1", "nan", "inf", "1_0", "", "many"])
+def test_an_alpha_is_a_number_not_below_0(
+    client: FlaskClient, store: Store, houses: str, alpha: str
+) -> None:
+    for part in ("nodes", "tree"):
+        assert faulty(client, f"/models/{houses}/versions/1/{part}?alpha={alpha}") == ["alpha"]
+
+
+def test_a_version_without_a_sequence_has_one_tree(client: FlaskClient, melons: str) -> None:
+    for part in ("nodes", "tree"):
+        assert faulty(client, f"/models/melons/versions/1/{part}?alpha=0") == ["alpha"]
+
+
+def test_subsets_and_ranks_are_told_in_nodes_and_tree(client: FlaskClient, store: Store) -> None:
+    size = {"name": "size", "kind": "ordinal", "values": ["s", "m", "l"]}
+    rows = [
+        {"size": size, "colour": colour, "y": (size == "s") + 2 * (colour in "rg") > 1}
+        for size in "sml"
+        for colour in "rgb"
+    ]
+    params = {"preset": "gini", "categorical": "subset"}
+    trained(store, model="s", target="y", data={"rows": rows}, attributes=[size], params=params)
+    trained(
+        store, model="o", target="y", params=params, attributes=[size, IGNORED],
+        data={"rows": [row | {"y": row["size"] == "s"} for row in rows]},
+    )  # fmt: skip
+    subset = get(client, "/models/s/versions/1/nodes")["items"]
+    ordinal = get(client, "/models/o/versions/1/nodes")["items"]
+    tree = get(client, "/models/o/versions/1/tree")
+
+    assert subset[0]["split"] == "subset"
+    assert {(node["operator"], tuple(node["categories"] or ())) for node in subset[1:]} == {
+        ("in", ("r", "g")), ("=", ()),
+    }  # fmt: skip
+    assert [(node["operator"], node["threshold"], node["category"]) for node in ordinal[1:]] == [
+        ("<=", 0.0, "s"), (">", 0.0, "s"),
+    ]  # fmt: skip
+    assert [child["value"] for child in tree["children"]] == ["s", "s"]
+
+
+def test_models_are_found_by_their_task(client: FlaskClient, melons: str, houses: str) -> None:
+    assert names(client, "task=regression&", 5) == ["houses"]
+    assert names(client, "task=classification&", 5) == ["melons"]
+    assert faulty(client, "/models?task=x") == ["task"]
 
 
 def test_a_tree_that_is_deeper_than_can_be_told_is_told_a_hundred_levels_at_a_time(

@@ -138,6 +138,9 @@ def test_an_undeclared_category_is_a_warning_or_if_strict_an_error(
         ({"layout": "table"}, "/layout"),
         ({"layout": []}, "/layout"),
         ({"strict": "yes"}, "/strict"),
+        ({"missing": "guess"}, "/missing"),
+        ({"missing": None}, "/missing"),
+        ({"missing": []}, "/missing"),
         ({"columns": {}}, ""),
         ({"explain": True}, "/explain"),
         ({"rows": {}}, "/rows"),
@@ -220,3 +223,83 @@ def test_only_so_many_rows_are_explained_at_once(melon_client: FlaskClient) -> N
     assert pointers(
         melon_client.post("/explain", json={"model": "melons", "rows": [], "layout": "columns"})
     ) == ["/layout"]
+
+
+def test_nulls_can_be_asked_to_be_taken_otherwise(client: FlaskClient, melons: str) -> None:
+    def said(missing: str) -> tuple[float | None, int]:
+        (answer,) = ask(client, rows=[{"density": None}], missing=missing)["predictions"]
+        return answer["probabilities"] and answer["probabilities"]["yes"], answer["leaves"]
+
+    assert said("last_prediction") == (0.5, 1)
+    assert said("default_child") == (1.0, 1)
+    assert said("none") == (None, 0)
+    assert said("weighted") == said("aggregate") == (pytest.approx(0.5), 4)
+
+
+def test_explanations_take_nulls_as_they_are_asked_to(client: FlaskClient, melons: str) -> None:
+    body = {"model": melons, "rows": [{}], "missing": "last_prediction"}
+    answer = client.post("/explain", json=body).json
+    assert answer is not None
+    (told,) = answer["explanations"]
+
+    assert [(path["weight"], path["leaf"]) for path in told["paths"]] == [(1.0, 0)]
+    assert told["paths"][0]["steps"] == []
+
+
+def test_a_number_is_predicted_with_its_deviation(client: FlaskClient, houses: str) -> None:
+    rows = [{"rooms": 8, "place": "sea"}, {"rooms": None, "place": "sea"}]
+    answer = ask(client, model=houses, rows=rows)
+    known, unknown = answer["predictions"]
+
+    assert answer["task"] == "regression"
+    assert known["certain"]
+    assert known["bounds"] == [known["value"], known["value"]]
+    assert unknown["unknown"] == ["rooms"]
+    assert unknown["bounds"][0] < unknown["value"] < unknown["bounds"][1]
+    assert unknown["deviation"] > known["deviation"]
+
+
+def test_numbers_as_columns_say_the_same_as_rows(client: FlaskClient, houses: str) -> None:
+    rows = [{"rooms": 8, "place": "sea"}, {"place": "town"}, {}]
+    by_row = ask(client, model=houses, rows=rows, missing="none")["predictions"]
+    columns = ask(client, model=houses, rows=rows, missing="none", layout="columns")["predictions"]
+
+    for name in ("value", "deviation", "leaves", "unknown", "certain"):
+        assert columns[name] == [each[name] for each in by_row]
+    assert columns["bounds"]["lowest"] == [each["bounds"] and each["bounds"][0] for each in by_row]
+    assert (by_row[2]["value"], by_row[2]["leaves"]) == (None, 0)
+
+
+def test_a_predicted_number_is_explained_by_the_means_of_its_paths(
+    client: FlaskClient, houses: str
+) -> None:
+    answer = client.post("/explain", json={"model": houses, "rows": [{"place": "sea"}]}).json
+    assert answer is not None
+    (told,) = answer["explanations"]
+    meant = sum(path["weight"] * path["mean"] for path in told["paths"])
+
+    assert told["value"] == pytest.approx(meant)
+    assert all(path["deviation"] >= 0 for path in told["paths"])
+
+
+def test_where_attributes_cost_something_the_answer_says_how_much(
+    client: FlaskClient, store: Store
+) -> None:
+    declared = [{"name": "density", "cost": 4, "group": "lab"}, {"name": "colour", "cost": 0}]
+    trained(store, attributes=declared, groups={"lab": 2})
+    rows = [{"density": 0.1}, {}]
+    answers = ask(client, rows=rows)["predictions"]
+    told = client.post("/explain", json={"model": "melons", "rows": rows[:1]}).json
+
+    assert [each["cost"] for each in answers] == [6.0, 0.0]
+    assert told is not None
+    assert told["explanations"][0]["paths"][0]["cost"] == 6.0
+
+
+def test_leaves_answer_as_the_version_was_told_to_estimate(
+    client: FlaskClient, store: Store
+) -> None:
+    trained(store, params={"preset": "id3", "leaf_estimate": "laplace"})
+    (answer,) = ask(client, rows=[{"density": 0.1}])["predictions"]
+
+    assert 0 < answer["probabilities"]["yes"] < 0.5

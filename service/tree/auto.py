@@ -1,0 +1,222 @@
+"""Choosing for oneself: several ways to grow and to prune, judged by repeated cross-validation.
+
+Every way is grown once for each fold, and all its prunings are judged on the rows held out. Of
+those that are no worse than the best by more than one standard error of the difference, the
+smallest tree is taken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from service.tree import pessimistic
+from service.tree.arrays import Bools, Floats
+from service.tree.candidate import make_context
+from service.tree.compiled import compile_tree
+from service.tree.cost_complexity import at_alpha, merged, sequence
+from service.tree.cross_validation import betas, routing
+from service.tree.dataset import Dataset, rows_of
+from service.tree.folds import stratified_folds
+from service.tree.freeze import freeze
+from service.tree.grow import grow_from, ignore, whole
+from service.tree.nodes import Tree
+from service.tree.params import PRESETS, Params
+from service.tree.predict import predict
+from service.tree.pruners import Learned, Task, sequence_tree, strata
+from service.tree.sprout import copied
+
+CONFIDENCES = (0.01, 0.1, 0.25, 0.4)
+MOST_ALPHAS = 12  # of one sequence, spread over its length
+MOST_REPEATS = 5
+
+C45 = replace(PRESETS["c45"], pruning="pessimistic")
+CART = replace(PRESETS["cart"], rules="textbook", links="weakest_link")
+FOR_CLASSES: dict[str, Params] = {
+    "c45": C45,
+    "c45, one category against the rest": replace(C45, categorical="one_vs_rest"),
+    "gini, subsets": CART,
+    "entropy, subsets": replace(CART, criterion="gain"),
+    "gain ratio, subsets": replace(CART, criterion="gain_ratio"),
+    "entropy, multiway": replace(CART, criterion="gain", categorical="multiway"),
+}
+FOR_NUMBERS: dict[str, Params] = {
+    "squared error, subsets": replace(CART, criterion="squared_error"),
+    "squared error, leaves of 5": replace(CART, criterion="squared_error", min_weight=5.0),
+    "squared error, multiway": replace(CART, criterion="squared_error", categorical="multiway"),
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to grow and prune, and the tree it makes of all rows."""
+
+    family: str
+    params: Params
+    strength: float  # the confidence, or the alpha
+    tree: Tree
+
+    @property
+    def n_leaves(self) -> int:
+        """How large the tree is."""
+        tree = self.tree
+        return int((tree.is_leaf & tree.is_reached & (tree.weight > 0)).sum())
+
+
+def learn_auto(task: Task) -> Learned:
+    """The tree of the best way, with all that was tried."""
+    families = _families(task)
+    options = [
+        option for name, params in families.items() for option in _options(task, name, params)
+    ]
+    lost, repeats = _judged(task, families, options)
+    allowed = _within(task, lost)
+    at = _smallest(options, lost, allowed)
+    best = options[at]
+    notes = {
+        "tried": _told(options, lost),
+        "chosen": _described(best, lost[at]),
+        "reason": f"the smallest of {allowed.sum()} trees within {task.params.standard_errors} "
+        f"standard errors of the best of {len(options)}, "
+        f"by {repeats} x {task.params.folds}-fold cross-validation",
+    }
+    if best.params.pruning != "cost_complexity":
+        return Learned(best.tree, best.params, notes)
+    full = _sequence(task, task.data, best.params)
+    params = replace(best.params, alpha=best.strength)
+    return Learned(full, params, notes | {"alpha": best.strength}, best.strength)
+
+
+def _families(task: Task) -> dict[str, Params]:
+    """The ways to grow, each with what the request says of nulls, limits, costs and leaves."""
+    asked = task.params
+    kept = {
+        name: getattr(asked, name)
+        for name in ("missing", "max_depth", "min_rows", "min_gain", "cost_rule", "cost_exponent",
+                     "folds", "seed", "leaf_estimate", "estimate_weight")
+    }  # fmt: skip
+    families = FOR_NUMBERS if task.data.is_regression else FOR_CLASSES
+    plain = asked.missing in ("fractional", "drop") and asked.cost_rule == "none"
+    return {
+        name: replace(params, **kept)
+        for name, params in families.items()
+        if plain or params.rules == "textbook"
+    }
+
+
+def _sequence(task: Task, data: Dataset, params: Params) -> Tree:
+    return merged(sequence_tree(Task(data, params, task.max_nodes)), params.risk)
+
+
+def _options(task: Task, name: str, params: Params) -> list[Option]:
+    """The prunings of one way to grow that are to be judged."""
+    if params.pruning == "pessimistic":
+        trees = _pessimistic(task, task.data, params)
+        strengths = zip(CONFIDENCES, trees, strict=True)
+        return [
+            Option(name, replace(params, confidence=each), each, tree) for each, tree in strengths
+        ]
+    tree = _sequence(task, task.data, params)
+    alphas = betas(sequence(tree, params.risk).alphas)
+    spread = np.unique(np.linspace(0, len(alphas) - 1, MOST_ALPHAS).astype(int))
+    alphas = np.minimum(alphas, 2.0 * max(float(np.nanmax(tree.alpha_cut, initial=0.0)), 1.0))
+    return [Option(name, params, alpha, at_alpha(tree, alpha)) for alpha in alphas[spread].tolist()]
+
+
+def _pessimistic(task: Task, data: Dataset, params: Params) -> list[Tree]:
+    """The tree pruned with each confidence."""
+    context = make_context(data, params)
+    root = grow_from(context, whole(data), None, task.max_nodes, ignore)
+    pessimistic.collapse(root)
+    trees = []
+    for confidence in CONFIDENCES:
+        judged = replace(context, params=replace(params, confidence=confidence))
+        pruned = copied(root)
+        pessimistic.prune(judged, pruned)
+        trees.append(freeze(judged, pruned))
+    return trees
+
+
+def _judged(
+    task: Task, families: dict[str, Params], options: Sequence[Option]
+) -> tuple[Floats, int]:
+    """Per option and row what it loses there when the row was not trained on, and over how many
+    repeats that is the mean."""
+    lost = np.zeros((len(options), len(task.data.target)))
+    for repeat in range(MOST_REPEATS):
+        if repeat and task.is_late():
+            return lost / repeat, repeat
+        folds = stratified_folds(strata(task.data), task.params.folds, task.params.seed + repeat)
+        for number, fold in enumerate(np.unique(folds)):
+            done = (repeat + number / (folds.max() + 1)) / MOST_REPEATS
+            task.report(done, max(len(option.tree) for option in options))
+            out = folds == fold
+            lost[:, out] += _losses(task, families, options, out)
+    return lost / MOST_REPEATS, MOST_REPEATS
+
+
+def _losses(
+    task: Task, families: dict[str, Params], options: Sequence[Option], out: Bools
+) -> Floats:
+    """Per option and row held out what is lost there by a tree of the other rows."""
+    training, held = rows_of(task.data, ~out), rows_of(task.data, out)
+    scale = float(training.weights.sum() / task.data.weights.sum())
+    found = []
+    for name, params in families.items():
+        strengths = [option.strength for option in options if option.family == name]
+        if params.pruning == "pessimistic":
+            trees = _pessimistic(task, training, params)
+        else:
+            full = _sequence(task, training, params)
+            trees = [at_alpha(full, alpha * scale) for alpha in strengths]
+        found += [_lost(held, tree, params) for tree in trees]
+    return np.array(found)
+
+
+def _lost(held: Dataset, tree: Tree, params: Params) -> Floats:
+    """Per row the squared error; of classes the error, and half of the Brier score beside it.
+
+    Errors alone tell few trees apart where there are few rows.
+    """
+    compiled = compile_tree(tree, held.attributes, held.classes, params)
+    found = predict(compiled, held.values, routing(params))
+    if held.is_regression:
+        squared: Floats = (held.target - found.means) ** 2
+        return squared
+    wrong = (found.classes != held.target).astype(np.float64)
+    actual = np.arange(len(held.classes)) == held.target[:, None]
+    brier: Floats = ((found.probabilities - actual) ** 2).sum(axis=1)
+    lost: Floats = wrong + 0.5 * brier
+    return lost
+
+
+def _within(task: Task, lost: Floats) -> Bools:
+    """Which options are no worse than the best by more than so many standard errors."""
+    weights = task.data.weights
+    risks = lost @ weights / weights.sum()
+    best = int(np.argmin(risks))
+    apart = lost - lost[best]
+    spread = np.sqrt((apart - apart.mean(axis=1, keepdims=True)) ** 2 @ weights) / weights.sum()
+    return np.asarray(risks <= risks[best] + task.params.standard_errors * spread)
+
+
+def _smallest(options: Sequence[Option], lost: Floats, allowed: Bools) -> int:
+    """The smallest tree of those allowed; of equals the one that lost least."""
+    sizes = np.array([option.n_leaves for option in options])
+    smallest = np.where(allowed, sizes, np.iinfo(np.int64).max)
+    return int(np.lexsort((lost.mean(axis=1), smallest))[0])
+
+
+def _told(options: Sequence[Option], lost: Floats) -> list[dict[str, Any]]:
+    return [_described(option, each) for option, each in zip(options, lost, strict=True)]
+
+
+def _described(option: Option, lost: Floats) -> dict[str, Any]:
+    return {
+        "family": option.family,
+        "pruning": option.params.pruning,
+        "strength": option.strength,
+        "leaves": option.n_leaves,
+        "validated_loss": float(lost.mean()),
+    }

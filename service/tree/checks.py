@@ -1,0 +1,80 @@
+"""Parameters that contradict each other, each told with both sides."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from service.tree.params import Params
+
+C45_RULES = ("j48", "r8")
+FITTING = {  # parameters that mean something for some ways of pruning only
+    "confidence": ("pessimistic",),
+    "bound": ("pessimistic",),
+    "raising": ("pessimistic",),
+    "alpha": ("penalised", "cost_complexity"),
+    "risk": ("cost_complexity",),
+    "links": ("cost_complexity",),
+    "folds": ("cost_complexity", "auto"),
+    "standard_errors": ("cost_complexity", "auto"),
+    "validation": ("hold_out", "reduced_error"),
+    "prune_ties": ("reduced_error",),
+    "seconds": ("auto",),
+}
+CHOSEN_BY_AUTO = (
+    "criterion",
+    "categorical",
+    "rules",
+    "cut",
+    "numeric_penalty",
+    "collapse",
+    "bound",
+)
+
+
+def contradictions(
+    params: Params, overrides: Mapping[str, Any], *, is_regression: bool, has_costs: bool
+) -> Iterator[tuple[str, str]]:
+    """Pairs of a parameter and a sentence that says what it contradicts."""
+    yield from _of_task(params, is_regression=is_regression)
+    yield from _of_rules(params)
+    yield from _of_costs(params, has_costs=has_costs)
+    for name in overrides:
+        if name in FITTING and params.pruning not in FITTING[name]:
+            fits = " or ".join(FITTING[name])
+            yield name, f"{name} is for pruning = {fits}, but pruning is {params.pruning}"
+        if name in CHOSEN_BY_AUTO and params.pruning == "auto":
+            yield name, f"{name} is chosen by pruning = auto; name a preset to set it yourself"
+
+
+def _of_task(params: Params, *, is_regression: bool) -> Iterator[tuple[str, str]]:
+    if is_regression:
+        if params.criterion != "squared_error" and params.pruning != "auto":
+            yield "criterion", f"the target is a number, but {params.criterion} is for classes"
+        if params.pruning == "pessimistic":
+            yield "pruning", "the target is a number, but pessimistic pruning counts errors"
+        if params.leaf_estimate != "frequency":
+            yield "leaf_estimate", f"the target is a number, {params.leaf_estimate} is for classes"
+    elif params.criterion == "squared_error":
+        yield "criterion", "squared_error is for a number, but the target has classes"
+
+
+def _of_rules(params: Params) -> Iterator[tuple[str, str]]:
+    if params.rules not in C45_RULES:
+        return
+    rules = f"rules = {params.rules}"
+    if params.min_weight <= 0:
+        yield "min_weight", f"{rules} need a min_weight above 0"
+    if params.criterion not in ("gain_ratio", "gain"):
+        yield "criterion", f"{rules} go with gain_ratio or gain, not with {params.criterion}"
+    if params.rules == "j48" and params.criterion == "gain":
+        yield "criterion", f"{rules} go with gain_ratio; plain gain is an option of r8"
+    if params.categorical == "subset":
+        yield "categorical", f"{rules} go with multiway or one_vs_rest splits, not with subset"
+    if params.missing in ("own_branch", "majority", "stop"):
+        yield "missing", f"{rules} go with fractional or drop, not with {params.missing}"
+    if params.cost_rule != "none":
+        yield "cost_rule", f"{rules} have a choice of their own, which knows no costs"
+
+
+def _of_costs(params: Params, *, has_costs: bool) -> Iterator[tuple[str, str]]:
+    if params.cost_rule != "none" and not has_costs:
+        yield "cost_rule", "no attribute has a cost, so that cost_rule has nothing to go by"

@@ -1,0 +1,130 @@
+"""Cross-validation of the trees of a cost-complexity sequence, and the choice among them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from service.tree.arrays import Bools, Floats, Ints
+from service.tree.compiled import CompiledTree, compile_tree
+from service.tree.cost_complexity import at_alpha
+from service.tree.dataset import Dataset, rows_of
+from service.tree.nodes import Tree
+from service.tree.params import Params
+from service.tree.predict import predict
+from service.tree.route import route
+
+GrowTree: TypeAlias = Callable[[Ints], Tree]  # rows outside a fold -> their tree, with alphas
+
+
+@dataclass(frozen=True)
+class Validated:
+    """Per alpha what cross-validation finds: the risk summed over rows, and its standard error."""
+
+    alphas: Floats
+    risks: Floats
+    errors: Floats
+
+
+def routing(params: Params) -> str:
+    """How rows with nulls are routed where the tree was grown in this way."""
+    return "last_prediction" if params.missing == "stop" else "weighted"
+
+
+def losses_of(data: Dataset, tree: Tree, params: Params) -> Floats:
+    """Per row what a tree loses on it: 0 or 1, or the squared error."""
+    compiled = compile_tree(tree, data.attributes, data.classes, params)
+    found = predict(compiled, data.values, routing(params))
+    if data.is_regression:
+        squared: Floats = (data.target - found.means) ** 2
+        return squared
+    wrong: Floats = np.not_equal(found.classes, data.target).astype(np.float64)
+    return wrong
+
+
+def betas(alphas: Floats, links: str = "weakest_link") -> Floats:
+    """The alphas that stand for the intervals of a sequence: geometric means, the last infinite."""
+    endless = 10.0 * alphas[-1] if links == "rpart" else np.inf  # rpart's is not quite infinite
+    return np.append(np.sqrt(alphas[:-1] * alphas[1:]), endless)
+
+
+def cross_validated(
+    full: Dataset, grow_tree: GrowTree, params: Params, folds: Ints, alphas: Floats
+) -> Validated:
+    """The trees of the sequence with these alphas, judged by trees grown without each fold."""
+    losses = np.empty((len(alphas), len(folds)))
+    limits, before = betas(alphas, params.links), float(full.weights.sum())
+    total, last = before, np.zeros(len(alphas))
+    for fold in np.unique(folds):
+        rows, held = np.flatnonzero((folds != fold) & (full.weights > 0)), folds == fold
+        tree = grow_tree(rows)
+        weight = float(full.weights[rows].sum())
+        limits, before = limits * (weight / before), weight  # step by step, as rpart rounds it
+        found, stopped = _losses_at(rows_of(full, held), tree, params, limits)
+        if params.rules == "rpart" and params.missing == "stop":
+            found = _as_before(found, stopped, last)
+        losses[:, held], last = found, found[:, -1]
+    weighted = losses @ full.weights
+    squares = (losses * losses) @ full.weights
+    spread = np.sqrt(np.maximum(squares - weighted * weighted / total, 0.0))
+    return Validated(alphas, weighted, spread)
+
+
+def chosen_alpha(validated: Validated, standard_errors: float) -> float:
+    """The largest alpha whose risk is within so many standard errors of the smallest risk."""
+    risks = validated.risks
+    best = int(np.flatnonzero(risks <= risks.min() * (1 + 1e-12))[-1])
+    limit = risks[best] + standard_errors * validated.errors[best]
+    return float(validated.alphas[np.flatnonzero(risks <= limit * (1 + 1e-12))[-1]])
+
+
+def _losses_at(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tuple[Floats, Bools]:
+    """Per limit and row the loss, and whether the row stopped above a leaf; limits ascend."""
+    losses = np.empty((len(limits), len(data.target)))
+    stopped = np.zeros(losses.shape, dtype=bool)
+    if routing(params) == "weighted":  # a row may end at several leaves
+        for at, limit in enumerate(limits):
+            losses[at] = losses_of(data, at_alpha(tree, limit), params)
+        return losses, stopped
+    compiled = compile_tree(tree, data.attributes, data.classes, params)
+    ends = _ends(compiled, data)
+    cut = np.where(tree.is_leaf, -np.inf, tree.alpha_cut)
+    for at, limit in enumerate(limits):
+        above = tree.parent[ends]
+        while (rises := (above >= 0) & (cut[above] <= limit)).any():
+            ends = np.where(rises, above, ends)
+            above = tree.parent[ends]
+        losses[at] = _losses_where(compiled, data, ends)
+        stopped[at] = cut[ends] > limit
+    return losses, stopped
+
+
+def _ends(compiled: CompiledTree, data: Dataset) -> Ints:
+    """Per row the node at which it ends: a leaf, or one that asks for what it does not know."""
+    ends = np.zeros(len(data.target), dtype=np.int64)
+    for routed in route(compiled, data.values, "last_prediction"):
+        ends[routed.rows] = routed.leaves
+    return ends
+
+
+def _losses_where(compiled: CompiledTree, data: Dataset, nodes: Ints) -> Floats:
+    answers = compiled.probabilities[nodes]
+    if data.is_regression:
+        squared: Floats = (data.target - answers[:, 0]) ** 2
+        return squared
+    wrong: Floats = np.not_equal(np.argmax(answers, axis=1), data.target).astype(np.float64)
+    return wrong
+
+
+def _as_before(losses: Floats, stopped: Bools, last: Floats) -> Floats:
+    """The losses as rpart counts them: a row that stopped has that of the row before it.
+
+    rpart stores the answer of such a row but not its loss, and adds what it finds there: the loss
+    of the row before, at the same alpha, be it of the fold before.
+    """
+    n_rows = losses.shape[1]
+    found = np.where(stopped, -1, np.arange(n_rows))
+    source = np.maximum.accumulate(found, axis=1)
+    counted = np.take_along_axis(losses, np.maximum(source, 0), axis=1)
+    return np.where(source < 0, last[:, None], counted)

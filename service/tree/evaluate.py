@@ -1,0 +1,94 @@
+"""Evaluation: how well trees predict rows they were not trained on, and what nulls cost them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from service.tree.arrays import Floats, Ints
+from service.tree.compiled import CompiledTree
+from service.tree.dataset import Dataset, rows_of
+from service.tree.metrics import (
+    CLASSIFICATION,
+    REGRESSION,
+    classification_report,
+    regression_report,
+)
+from service.tree.predict import predict
+
+NULLED = (0.1, 0.3, 0.5)  # the parts of an attribute's values that are taken away
+
+Fit: TypeAlias = Callable[[Dataset], CompiledTree]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A tree, and the rows that it has not seen."""
+
+    compiled: CompiledTree
+    unseen: Ints
+
+
+def fitted(data: Dataset, folds: Ints, fit: Fit) -> Iterator[Fitted]:
+    """For each fold a tree that was trained without it; fold -1 is trained on by all."""
+    for fold in np.unique(folds[folds >= 0]):
+        if data.weights[folds != fold].sum() <= 0:
+            continue  # without its rows there is nothing to train on
+        yield Fitted(fit(rows_of(data, folds != fold)), np.flatnonzero(folds == fold))
+
+
+def report(data: Dataset, trees: Sequence[Fitted]) -> dict[str, Any]:
+    """The metrics over all rows that some tree has not seen."""
+    rows = np.sort(np.concatenate([each.unseen for each in trees]))
+    answers = _answers(trees, data.values)[rows]
+    target, weights = data.target[rows], data.weights[rows]
+    if data.is_regression:
+        return regression_report(answers[:, 0], target.astype(np.float64), weights)
+    return classification_report(answers, target.astype(np.int64), weights)
+
+
+def _answers(trees: Sequence[Fitted], values: Floats) -> Floats:
+    """Per row what the tree says that has not seen it; NaN where all have."""
+    answers = np.full((len(values), trees[0].compiled.probabilities.shape[1]), np.nan)
+    for each in trees:
+        answers[each.unseen] = predict(each.compiled, values[each.unseen]).probabilities
+    return answers
+
+
+def nulled_report(data: Dataset, trees: Sequence[Fitted], seed: int) -> dict[str, Any]:
+    """Per attribute that matters, the metrics after a part of its values was taken away."""
+    rows = np.sort(np.concatenate([each.unseen for each in trees]))
+    order = np.random.default_rng(seed).permutation(rows)
+    used = sorted({number for each in trees for number in _used(each.compiled)})
+    return {
+        data.attributes[number].name: [
+            {"nulled": part} | _short(data, trees, rows, _without(data, number, order, part))
+            for part in (0.0, *NULLED)
+        ]
+        for number in used
+    }
+
+
+def _used(compiled: CompiledTree) -> list[int]:
+    tree = compiled.tree
+    numbers: list[int] = np.unique(tree.attribute[tree.is_reached & ~tree.is_leaf]).tolist()
+    return numbers
+
+
+def _without(data: Dataset, number: int, order: Ints, part: float) -> Floats:
+    values = data.values.copy()
+    values[order[: round(part * len(order))], number] = np.nan
+    return values
+
+
+def _short(
+    data: Dataset, trees: Sequence[Fitted], rows: Ints, values: Floats
+) -> dict[str, float | None]:
+    """The metrics that are one number."""
+    answers, weights = _answers(trees, values)[rows], data.weights[rows]
+    if data.is_regression:
+        numbers = data.target[rows].astype(np.float64)
+        return {name: of(answers[:, 0], numbers, weights) for name, of in REGRESSION.items()}
+    target = data.target[rows].astype(np.int64)
+    return {name: of(answers, target, weights) for name, of in CLASSIFICATION.items()}

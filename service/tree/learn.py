@@ -1,0 +1,43 @@
+"""Learning: the tree that the params ask for."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from service.errors import Fault, InvalidData
+from service.tree.arrays import Bools
+from service.tree.auto import learn_auto
+from service.tree.dataset import Dataset, rows_of
+from service.tree.nodes import Tree
+from service.tree.params import Params
+from service.tree.pruners import PRUNERS, Learned, Task
+
+LEARNERS = PRUNERS | {"auto": learn_auto}
+
+
+def study(task: Task) -> Learned:
+    """The tree that the params ask for, and what was found on the way."""
+    task = _some_rows(task, task.data.weights > 0)
+    # one row leaves nothing to validate with
+    learner = LEARNERS[task.params.pruning if len(task.data.target) > 1 else "none"]
+    if task.params.missing != "drop":
+        return learner(task)
+    complete: Bools = np.asarray(~np.isnan(task.data.values).any(axis=1))
+    if not complete.any():
+        detail = "every row has a null: with missing = drop there is nothing left to train on"
+        raise InvalidData(detail, [Fault("/params/missing", detail)])
+    learned = learner(_some_rows(task, complete))
+    dropped = {"rows_dropped": int((~complete).sum())}
+    return replace(learned, notes=learned.notes | dropped)
+
+
+def _some_rows(task: Task, chosen: Bools) -> Task:
+    if chosen.all():
+        return task
+    validation = None if task.validation is None else task.validation[chosen]
+    return replace(task, data=rows_of(task.data, chosen), validation=validation)
+
+
+def learn(data: Dataset, params: Params) -> Tree:
+    """The tree that answers, if nothing else is asked for."""
+    return study(Task(data, params)).served

@@ -1,0 +1,72 @@
+"""What each node would answer to a row that knows nothing of what is asked below it.
+
+Made once for a tree, from the bottom up, so that a row with many nulls need not visit every leaf.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from service.tree.arrays import Bools, Floats, Ints
+from service.tree.nodes import Operator, Tree
+
+MOST_MARKS = 1 << 26  # nodes x attributes that are kept in mind; beyond it rows go to the leaves
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Per node the weighted mean over the leaves below it, and how far they differ."""
+
+    asks: Bools  # (node, attribute): what a row of nulls is asked on the way down from here
+    answers: Floats  # (node, class), or (node, 1) in regression
+    lowest: Floats
+    highest: Floats
+    variance: Floats  # in regression: within the leaves, and between them
+    n_leaves: Ints
+
+
+def make_mixture(tree: Tree, answers: Floats, n_attributes: int) -> Mixture | None:
+    """The mixture of a tree whose nodes answer so; None where null has branches of its own."""
+    if (tree.operator == Operator.NULL).any() or len(tree) * n_attributes > MOST_MARKS:
+        return None
+    made = Mixture(
+        asks=_own_marks(tree, n_attributes),
+        answers=np.where(tree.is_leaf[:, None], answers, 0.0),
+        lowest=np.where(tree.is_leaf[:, None], answers, np.inf),
+        highest=np.where(tree.is_leaf[:, None], answers, -np.inf),
+        variance=np.where(tree.is_leaf, tree.variance, 0.0),
+        n_leaves=tree.is_leaf.astype(np.int64),
+    )
+    for children in _upwards(tree):
+        _add_up(tree, made, children)
+    return made
+
+
+def _own_marks(tree: Tree, n_attributes: int) -> Bools:
+    marks = np.zeros((len(tree), n_attributes), dtype=bool)
+    inner = np.flatnonzero(~tree.is_leaf)
+    marks[inner, tree.attribute[inner]] = True
+    return marks
+
+
+def _upwards(tree: Tree) -> Iterator[Ints]:
+    """Level by level from the deepest, the nodes that a null comes to from their parents."""
+    counted = (tree.share > 0) & ~tree.is_leaf[tree.parent]
+    starts = np.searchsorted(tree.depth, np.arange(1, int(tree.depth.max()) + 2))
+    for start, end in reversed(list(pairwise(starts.tolist()))):
+        level = np.arange(start, end)
+        yield level[counted[level]]
+
+
+def _add_up(tree: Tree, made: Mixture, children: Ints) -> None:
+    parents, shares = tree.parent[children], tree.share[children]
+    np.add.at(made.answers, parents, shares[:, None] * made.answers[children])
+    np.minimum.at(made.lowest, parents, made.lowest[children])
+    np.maximum.at(made.highest, parents, made.highest[children])
+    np.add.at(made.n_leaves, parents, made.n_leaves[children])
+    np.logical_or.at(made.asks, parents, made.asks[children])
+    if tree.is_regression:
+        apart = made.answers[children, 0] - made.answers[parents, 0]
+        np.add.at(made.variance, parents, shares * (made.variance[children] + apart * apart))

@@ -1,0 +1,115 @@
+"""Pessimistic pruning, as C4.5 has it: a leaf is believed to err more than it did in training."""
+
+from service.tree.arrays import Floats
+from service.tree.bounds import BOUNDS
+from service.tree.candidate import Context
+from service.tree.grow import C45
+from service.tree.parts import Part
+from service.tree.sprout import Sprout, bottom_up, divide, make_sprout
+
+MARGIN = 0.1  # how much better than its replacement a subtree must be believed to be
+COLLAPSE = 1e-3
+
+
+def collapse(root: Sprout) -> None:
+    """Makes each node a leaf whose subtree gets no fewer training rows right."""
+    errors: dict[Sprout, float] = {}
+    for sprout in bottom_up(root):
+        below = sum(errors[child] for child in sprout.children)
+        errors[sprout] = below if sprout.children else sprout.errors
+    stack = [root]
+    while stack:
+        sprout = stack.pop()
+        if sprout.children and errors[sprout] >= sprout.errors - COLLAPSE:
+            sprout.make_leaf()
+        stack.extend(sprout.children)
+
+
+def prune(context: Context, root: Sprout) -> None:
+    """Replaces, bottom-up, what is believed to err more than a leaf or its largest branch."""
+    stack = [(root, False)]
+    while stack:
+        sprout, is_done_below = stack.pop()
+        if not sprout.children:
+            continue
+        if not is_done_below:
+            stack.append((sprout, True))
+            stack.extend((child, False) for child in sprout.children)
+        elif _replaced(context, sprout):
+            stack.append((sprout, False))  # it has other rows now: once more from below
+
+
+def _replaced(context: Context, sprout: Sprout) -> bool:
+    """Makes the sprout a leaf, or its largest branch (then True), or leaves it as it is."""
+    slack = _slack(context)
+    largest = _largest(sprout, slack - MARGIN)
+    branch = float("inf")
+    if context.params.raising:
+        branch = _estimate(context, largest, sprout.part)
+    leaf = _pessimistic(context, sprout)
+    tree = sum(_pessimistic(context, each) for each in bottom_up(sprout) if not each.children)
+    if leaf <= tree + slack and leaf <= branch + slack:
+        sprout.make_leaf()
+        return False
+    if branch > tree + slack:
+        return False
+    sprout.candidate, sprout.sizes = largest.candidate, largest.sizes
+    sprout.children = largest.children
+    _refresh(context, sprout)
+    return True
+
+
+def _slack(context: Context) -> float:
+    rules = C45.get(context.params.rules)
+    return MARGIN + (rules.tolerance if rules else 0.0)
+
+
+def _largest(sprout: Sprout, tolerance: float) -> Sprout:
+    """The child with the most weight, the last of equals."""
+    best, most = sprout.children[0], 0.0
+    for child, size in zip(sprout.children, sprout.sizes.tolist(), strict=True):
+        if size >= most - tolerance:
+            best, most = child, size
+    return best
+
+
+def _pessimistic(context: Context, sprout: Sprout) -> float:
+    if sprout.weight <= 1e-6:
+        return 0.0
+    more = BOUNDS[context.params.bound](sprout.weight, sprout.errors, context.params.confidence)
+    return sprout.errors + more
+
+
+def _down(context: Context, sprout: Sprout, part: Part) -> tuple[list[Part], Floats]:
+    assert sprout.candidate is not None
+    rules = C45.get(context.params.rules)
+    least = rules.tolerance if rules else 0.0
+    return divide(context.data, part, sprout.candidate, context.params.missing, least)
+
+
+def _estimate(context: Context, top: Sprout, part: Part) -> float:
+    """The errors to expect if all these rows went into a subtree as it stands."""
+    expected, stack = 0.0, [(top, part)]
+    while stack:
+        sprout, rows = stack.pop()
+        if not sprout.children:
+            expected += _pessimistic(context, make_sprout(context.data, rows, 0))
+            continue
+        below, _ = _down(context, sprout, rows)
+        stack.extend(zip(sprout.children, below, strict=True))
+    return expected
+
+
+def _refresh(context: Context, top: Sprout) -> None:
+    """Sends the rows of a sprout down anew and renews what is known of all below it."""
+    stack = [top]
+    while stack:
+        sprout = stack.pop()
+        if not sprout.children:
+            continue
+        parts, sprout.sizes = _down(context, sprout, sprout.part)
+        for child, part in zip(sprout.children, parts, strict=True):
+            renewed = make_sprout(context.data, part, sprout.depth + 1)
+            child.part, child.depth = part, renewed.depth
+            child.distribution, child.weight = renewed.distribution, renewed.weight
+        stack.extend(sprout.children)

@@ -1,0 +1,101 @@
+"""What rpart settles once, on all rows, for the tree and for the trees of all folds.
+
+Equal values of a number keep the order in which rpart's quicksort leaves them. That order decides
+how sums are rounded, and so which of two equally good splits is the larger in its last bit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.tree.arrays import Floats, Ints
+from service.tree.attribute import Kind
+from service.tree.dataset import Dataset
+
+SHORT = 12  # a stretch of fewer values is sorted by insertion, which keeps the order of equals
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The order of the rows by each attribute, and the scale of each class's weights."""
+
+    ranks: tuple[Ints, ...]  # per attribute, by row: its place in the order
+    scale: Floats  # per class the factor of its weights: 1 but for rounding
+    largest: float  # an improvement must not be negligible beside this one
+
+
+def origin_of(data: Dataset, *, is_fold: bool) -> Origin:
+    """The origin of trees that are grown from these rows, or from a part of them."""
+    present = np.flatnonzero(data.weights > 0)
+    as_given = np.arange(len(data.weights))
+    ranks = []
+    for number, attribute in enumerate(data.attributes):
+        rank = as_given
+        if attribute.kind != Kind.CATEGORICAL:
+            values = data.values[present, number]
+            rank = np.zeros(len(as_given), dtype=np.int64)
+            order = sorted_by_quicksort(np.where(np.isfinite(values), values, 0.0))
+            rank[present[order]] = np.arange(len(present))
+        ranks.append(rank)
+    if data.is_regression:
+        return Origin(tuple(ranks), np.empty(0), 1.0 if is_fold else 0.0)
+    weights = data.weights[present]
+    classes = data.target[present].astype(np.int64)
+    totals = np.bincount(classes, weights, len(data.classes)).astype(np.float64)
+    return Origin(tuple(ranks), _scale(totals), float(totals.sum()) if is_fold else 0.0)
+
+
+def _scale(totals: Floats) -> Floats:
+    """The prior of each class over its frequency; both are the same, but sums are rounded."""
+    n_classes = int(np.flatnonzero(totals)[-1]) + 1 if totals.any() else 0
+    scale = np.ones(len(totals))
+    if n_classes < 2:
+        return scale
+    frequency = totals[:n_classes] / totals.sum()
+    altered = np.cumsum(np.tile(frequency, (n_classes - 1, 1)), axis=0)[-1]
+    total = np.cumsum(np.repeat(frequency, n_classes - 1))[-1]
+    safe = np.where(frequency > 0, frequency, 1.0)
+    scale[:n_classes] = np.where(frequency > 0, altered / (total * safe), 0.0)
+    return scale
+
+
+def sorted_by_quicksort(values: Floats) -> Ints:
+    """The positions of the values in ascending order, equals as quicksort happens to leave them."""
+    moved, order = values.copy(), np.arange(len(values))
+    stretches = [(0, len(values) - 1)]
+    while stretches:
+        start, stop = stretches.pop()
+        if stop - start + 1 >= SHORT:
+            low, high = _parted(moved[start : stop + 1], order[start : stop + 1])
+            stretches += [(start, start + low), (start + high, stop)]
+    return order[np.argsort(moved, kind="stable")]
+
+
+def _parted(values: Floats, order: Ints) -> tuple[int, int]:
+    """Moves small values before large ones, in place; where the small end, where the large begin.
+
+    Two pointers run towards each other, and what they stop at changes places: the n-th value
+    from the left that is not small goes with the n-th from the right that is not large.
+    """
+    pivot = _median(float(values[0]), float(values[(len(values) - 1) // 2]), float(values[-1]))
+    from_left = np.flatnonzero(values >= pivot)
+    from_right = np.flatnonzero(values <= pivot)[::-1]
+    pairs = min(len(from_left), len(from_right))
+    pairs = int(np.count_nonzero(from_left[:pairs] < from_right[:pairs]))
+    left, right = from_left[:pairs], from_right[:pairs]
+    swap = values[left] > values[right]
+    left, right = left[swap], right[swap]
+    values[left], values[right] = values[right], values[left]
+    order[left], order[right] = order[right], order[left]
+    met_left = min([*from_left[pairs : pairs + 1], *from_right[max(pairs - 1, 0) : pairs]])
+    met_right = max([*from_right[pairs : pairs + 1], *from_left[max(pairs - 1, 0) : pairs]])
+    small = np.flatnonzero(values[: met_left + 1] < pivot)
+    large = np.flatnonzero(values[met_right:] > pivot)
+    return (
+        int(small[-1]) if len(small) else 0,
+        met_right + int(large[0]) if len(large) else len(values) - 1,
+    )
+
+
+def _median(first: float, middle: float, last: float) -> float:
+    return sorted((first, middle, last))[1]
