@@ -13,6 +13,7 @@ from service.tree.evaluate import Fitted, fitted, nulled_report, report
 from service.tree.folds import hold_out, stratified_folds
 from service.tree.learn import study
 from service.tree.nodes import Tree
+from service.tree.oddities import oddities
 from service.tree.params import Params
 from service.tree.pruners import Learned, Task, strata
 from service.tree.training import CLASSIFICATION, REGRESSION, make_dataset, validation_of
@@ -49,9 +50,14 @@ def train(body: bytes, max_nodes: int, report_progress: Report) -> Trained:
     metrics = {
         "evaluation": _evaluation(request, replace(task, validation=None)),
         "training": _training(data, learned),
-        "notes": learned.notes,
+        "notes": learned.notes | _warnings(request, data),
     }
     return Trained(_draft(request, data, learned, metrics), learned.tree)
+
+
+def _warnings(request: TrainRequest, data: Dataset) -> dict[str, Any]:
+    odd = [asdict(each) for each in oddities(request.table, request.plan, data)]
+    return {"warnings": odd} if odd else {}
 
 
 def _is_late(seconds: float) -> Callable[[], bool]:

@@ -8,6 +8,7 @@ from flask import Response, jsonify, url_for
 
 from service.actions import submit
 from service.actions.request import TrainRequest
+from service.tree.oddities import oddities
 from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web import examples
 from service.web.blueprint import WITH_BODY, Blueprint
@@ -59,5 +60,6 @@ def _preview(request: TrainRequest) -> Response:
         "classes": data.classes,
         "params": {"preset": request.preset} | asdict(request.params),
         "rows": len(data.target),
+        "warnings": list(oddities(request.table, request.plan, data)),
     }
     return jsonify(PreviewSchema().dump(told))

@@ -9,7 +9,14 @@ from service.tree.params import DEFAULT_PRESET
 from service.web import components
 from service.web.fields import MOST, ByName, Category, Flag, Name, Number, Text, Truth, Whole
 from service.web.params import ParamsSchema
-from service.web.schemas import NO_CLASSES, NOT_NEGATIVE, TASKS, AttributeSchema, about
+from service.web.schemas import (
+    NO_CLASSES,
+    NOT_NEGATIVE,
+    TASKS,
+    AttributeSchema,
+    ProblemFaultSchema,
+    about,
+)
 
 METHODS = ["none", "hold_out", "cross_validation"]
 EVALUATION = EvaluationPlan()
@@ -116,3 +123,8 @@ class PreviewSchema(Schema):
     classes = fields.List(fields.String(), required=True, metadata=about(NO_CLASSES))
     params = fields.Dict(required=True, metadata=about("All of them, resolved."))
     rows = fields.Integer(required=True)
+    warnings = fields.List(
+        fields.Nested(ProblemFaultSchema),
+        required=True,
+        metadata=about("What is odd, though it can be trained on; the version keeps it."),
+    )

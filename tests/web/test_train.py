@@ -87,6 +87,13 @@ def test_an_order_can_be_looked_at_without_writing_anything(
         "classes": ["true", "false"],
         "params": {"preset": "auto"} | asdict(resolve("auto", {})),
         "rows": 2,
+        "warnings": [
+            {
+                "pointer": "/data/rows/1/c",
+                "detail": "is no number, so that all of 'c' are taken for categories; "
+                "declare its kind",
+            }
+        ],
     }
     assert page.items == ()
 
