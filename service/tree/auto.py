@@ -64,14 +64,23 @@ class Option:
         return int((tree.is_leaf & tree.is_reached & (tree.weight > 0)).sum())
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Per option and judged row what is lost there by trees that had not seen it."""
+
+    lost: Floats
+    rows: Bools  # which rows were judged
+    repeats: float  # how often, on the whole
+
+
 def learn_auto(task: Task) -> Learned:
     """The tree of the best way, with all that was tried."""
     families = _families(task)
     options = [
         option for name, params in families.items() for option in _options(task, name, params)
     ]
-    lost, repeats = _judged(task, families, options)
-    allowed = _within(task, lost)
+    judged = _judged(task, families, options)
+    lost, allowed = judged.lost, _within(task, judged)
     at = _smallest(options, lost, allowed)
     best = options[at]
     notes = {
@@ -79,7 +88,7 @@ def learn_auto(task: Task) -> Learned:
         "chosen": _described(best, lost[at]),
         "reason": f"the smallest of {allowed.sum()} trees within {task.params.standard_errors} "
         f"standard errors of the best of {len(options)}, "
-        f"by {repeats} x {task.params.folds}-fold cross-validation",
+        f"by {judged.repeats:.1f} x {task.params.folds}-fold cross-validation",
     }
     if best.params.pruning != "cost_complexity":
         return Learned(best.tree, best.params, notes)
@@ -138,22 +147,25 @@ def _pessimistic(task: Task, data: Dataset, params: Params) -> list[Tree]:
     return trees
 
 
-def _judged(
-    task: Task, families: dict[str, Params], options: Sequence[Option]
-) -> tuple[Floats, int]:
-    """Per option and row what it loses there when the row was not trained on, and over how many
-    repeats that is the mean."""
-    lost = np.zeros((len(options), len(task.data.target)))
+def _judged(task: Task, families: dict[str, Params], options: Sequence[Option]) -> Judged:
+    """All options judged fold by fold, as often as there is time for; one fold at the least."""
+    lost, counts = np.zeros((len(options), len(task.data.target))), np.zeros(len(task.data.target))
+    largest = max(len(option.tree) for option in options)
     for repeat in range(MOST_REPEATS):
-        if repeat and task.is_late():
-            return lost / repeat, repeat
         folds = stratified_folds(strata(task.data), task.params.folds, task.params.seed + repeat)
-        for number, fold in enumerate(np.unique(folds)):
-            done = (repeat + number / (folds.max() + 1)) / MOST_REPEATS
-            task.report(done, max(len(option.tree) for option in options))
+        for fold in np.unique(folds):
+            if counts.any() and task.is_late():
+                return _mean(lost, counts)
+            task.report(float(counts.sum()) / (len(counts) * MOST_REPEATS), largest)
             out = folds == fold
             lost[:, out] += _losses(task, families, options, out)
-    return lost / MOST_REPEATS, MOST_REPEATS
+            counts[out] += 1
+    return _mean(lost, counts)
+
+
+def _mean(lost: Floats, counts: Floats) -> Judged:
+    judged = counts > 0
+    return Judged(lost[:, judged] / counts[judged], judged, float(counts.mean()))
 
 
 def _losses(
@@ -191,9 +203,9 @@ def _lost(held: Dataset, tree: Tree, params: Params) -> Floats:
     return lost
 
 
-def _within(task: Task, lost: Floats) -> Bools:
+def _within(task: Task, judged: Judged) -> Bools:
     """Which options are no worse than the best by more than so many standard errors."""
-    weights = task.data.weights
+    lost, weights = judged.lost, task.data.weights[judged.rows]
     risks = lost @ weights / weights.sum()
     best = int(np.argmin(risks))
     apart = lost - lost[best]
