@@ -37,6 +37,10 @@ class Conflict(BoughError):
     """The thing is in a state that does not allow this."""
 
 
+class KeyReused(BoughError):
+    """The key of an order was used before, for another order."""
+
+
 class Unavailable(BoughError):
     """The database does not answer at the moment; the same request may succeed later."""
 

@@ -33,6 +33,10 @@ class Settings:
     heartbeat_seconds: float = 2.0
     poll_seconds: float = 0.5
     max_attempts: int = 3
+    job_seconds: float = 3600.0  # that a training may take; 0: any
+    job_memory_bytes: int = 0  # that a training may take; 0: any
+    keep_jobs_seconds: float = 30 * 24 * 3600.0  # after their end; 0: for ever
+    webhook_private: bool = False  # whether webhooks may lead to private addresses
     log_level: str = "INFO"
 
     @property
@@ -61,8 +65,14 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 def _parse(name: str, kind: type, text: str) -> Any:
     try:
-        return kind(text)
+        return _truth(text) if kind is bool else kind(text)
     except ValueError:
         raise ValueError(
             f"{PREFIX}{name.upper()} is {text!r}, which is no {kind.__name__}"
         ) from None
+
+
+def _truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from typing import Any, TypeAlias
@@ -27,10 +28,25 @@ class Child:
 
 
 @dataclass(frozen=True)
+class Patience:
+    """How long to wait: for the next renewal of the lease, and for the end."""
+
+    heartbeat_seconds: float
+    job_seconds: float = inf
+
+
+@dataclass(frozen=True)
 class Crashed:
     """The child is gone without a word."""
 
     exit_code: int | None
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """The training takes longer than it may."""
+
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +59,7 @@ class Stopped:
     """The worker is to stop."""
 
 
-Outcome: TypeAlias = Ending | Crashed | Cancelled | Stopped
+Outcome: TypeAlias = Ending | Crashed | TimedOut | Cancelled | Stopped
 Renew: TypeAlias = Callable[[Progress], bool]  # whether to cancel
 
 
@@ -71,12 +87,13 @@ def started(order: Order) -> Iterator[Child]:
         ours.close()
 
 
-def follow(child: Child, renew: Renew, heartbeat_seconds: float, stop: Stop) -> Outcome:
+def follow(child: Child, renew: Renew, patience: Patience, stop: Stop) -> Outcome:
     """How the training ended; until then the lease is renewed at every heartbeat."""
     progress = Progress(stage="starting")
-    due = time.monotonic() + heartbeat_seconds
+    end = time.monotonic() + patience.job_seconds
+    due = time.monotonic() + patience.heartbeat_seconds
     while not stop.is_set:
-        ready = wait([child.pipe, stop.fileno()], max(0.0, due - time.monotonic()))
+        ready = wait([child.pipe, stop.fileno()], max(0.0, min(due, end) - time.monotonic()))
         if child.pipe in ready:
             message = _receive(child)
             if not isinstance(message, Progress):
@@ -85,7 +102,9 @@ def follow(child: Child, renew: Renew, heartbeat_seconds: float, stop: Stop) -> 
         if time.monotonic() >= due:
             if renew(progress):
                 return Cancelled()
-            due = time.monotonic() + heartbeat_seconds
+            due = time.monotonic() + patience.heartbeat_seconds
+        if time.monotonic() >= end:
+            return TimedOut(patience.job_seconds)
     return Stopped()
 
 

@@ -2,18 +2,21 @@
 
 import logging
 import os
+import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
 
 from service.actions.train import Report, Trained
 from service.errors import BoughError
-from service.jobs.problems import refused
+from service.jobs.problems import out_of_memory, refused
 from service.logs import configure_logging
 from service.storage.records import Progress
 
@@ -54,6 +57,7 @@ class Order:
     body: bytes
     max_nodes: int
     log_level: str
+    memory_bytes: int = 0  # beyond what the bare process takes; 0: any
 
 
 def run(order: Order, pipe: "Connection[Any, Any]") -> None:
@@ -66,12 +70,40 @@ def run(order: Order, pipe: "Connection[Any, Any]") -> None:
 
 def _ending(order: Order, report: Report) -> Ending:
     try:
-        return Done(order.entry(order.body, order.max_nodes, report))
+        with _bounded(order.memory_bytes):
+            return Done(order.entry(order.body, order.max_nodes, report))
     except BoughError as error:
         return Refused(refused(error))
+    except MemoryError:
+        if order.memory_bytes:
+            return Refused(out_of_memory(order.memory_bytes))
+        return Broken(MemoryError.__name__)  # of the machine: there may be more another time
     except Exception as error:
         logger.exception("training broke")
         return Broken(type(error).__name__)
+
+
+@contextmanager
+def _bounded(memory_bytes: int) -> Iterator[None]:
+    """A block that gets no more memory; after it there is enough again to tell of it."""
+    if not memory_bytes:
+        yield
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = _address_space() + memory_bytes
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _address_space() -> int:
+    """How many bytes of addresses this process has, of which imports alone take hundreds of MB."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
 
 
 def _reporter(pipe: "Connection[Any, Any]") -> Report:

@@ -22,9 +22,30 @@ def refused(error: BoughError) -> dict[str, Any]:
     return told
 
 
+def out_of_memory(memory_bytes: int) -> dict[str, Any]:
+    """The problem of a training that needs more memory than it may take."""
+    detail = (
+        f"The training needs more than the {memory_bytes} bytes of memory it may take. Allow more "
+        "(limits.memory_bytes, BOUGH_JOB_MEMORY_BYTES), or train on fewer rows or columns."
+    )
+    return _problem("limit-reached", "A limit is reached", detail)
+
+
+def timed_out(seconds: float) -> dict[str, Any]:
+    """The problem of a training that takes longer than it may."""
+    detail = (
+        f"The training was ended after the {seconds:g} seconds it may take. Allow more "
+        "(limits.seconds, BOUGH_JOB_SECONDS), or train on fewer rows, a smaller depth, or without "
+        "cross-validation."
+    )
+    return _problem("limit-reached", "A limit is reached", detail)
+
+
 def broken(kind: str) -> dict[str, Any]:
     """The problem of a training that ended in an error nobody foresaw."""
     detail = f"An error in the service ({kind}) ended the training; the log has more."
+    if kind == MemoryError.__name__:
+        detail = "The training needs more memory than the machine has; train on fewer rows."
     return _problem("internal-error", "Something broke", detail)
 
 

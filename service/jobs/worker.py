@@ -5,44 +5,41 @@ that is away; what it cannot settle, the next owner of the lease will.
 """
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from threading import Event, Thread
 from typing import TypeVar
 
 from service.actions.train import Trained, train
 from service.errors import BoughError, LeaseLost, Unavailable
 from service.jobs import problems
-from service.jobs.attend import Cancelled, Crashed, Outcome, Stopped, follow, started
+from service.jobs.attend import (
+    Cancelled,
+    Crashed,
+    Outcome,
+    Patience,
+    Stopped,
+    TimedOut,
+    follow,
+    started,
+)
 from service.jobs.child import Broken, Done, Entry, Order, Refused
+from service.jobs.contact import Contact
+from service.jobs.courier import delivering
 from service.jobs.stop import Stop
 from service.settings import Settings
 from service.storage import jobs
 from service.storage.engine import Session, Store
 from service.storage.records import Claim, Progress
+from service.storage.retention import forget
 from service.storage.versions import save_version
 
 SHORTEST_PAUSE = 0.05
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class Contact:
-    """How long the database has answered without a break."""
-
-    since: float = float("-inf")
-
-    def is_lost(self) -> None:
-        """Note that the database did not answer."""
-        self.since = time.monotonic()
-
-    def lasts(self, seconds: float) -> bool:
-        """Whether it has answered for so long."""
-        return time.monotonic() - self.since >= seconds
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,12 @@ class Worker:
 def work(worker: Worker) -> None:
     """Take up one job after the other until told to stop."""
     logger.info("worker started", extra={"owner": worker.owner})
+    with delivering(worker.store, worker.settings, worker.stop):
+        _take_up_jobs(worker)
+    logger.info("worker stopped", extra={"owner": worker.owner})
+
+
+def _take_up_jobs(worker: Worker) -> None:
     pause = SHORTEST_PAUSE
     while not worker.stop.is_set:
         claim = _next(worker)
@@ -69,7 +72,6 @@ def work(worker: Worker) -> None:
             continue
         run_job(worker, claim)
         pause = SHORTEST_PAUSE
-    logger.info("worker stopped", extra={"owner": worker.owner})
 
 
 def run_job(worker: Worker, claim: Claim) -> None:
@@ -93,31 +95,42 @@ def run_job(worker: Worker, claim: Claim) -> None:
 def _next(worker: Worker) -> Claim | None:
     """The next job, now ours; None if there is none, or no database."""
     lease = worker.settings.lease_seconds
-    # When the database was away, every lease has run out, though the workers may be well.
     may_reap = worker.contact.lasts(lease)
     try:
         with worker.store.writing() as session:
             if may_reap and (reaped := jobs.reap(session)):
                 logger.warning("jobs had lost their worker", extra={"jobs": reaped})
-            return jobs.claim(session, worker.owner, lease)
+            if worker.settings.keep_jobs_seconds:
+                forget(session, worker.settings.keep_jobs_seconds)
+            claim = jobs.claim(session, worker.owner, lease)
     except Unavailable:
         logger.warning("the database does not answer")
         worker.contact.is_lost()
         return None
+    worker.contact.is_kept()
+    return claim
 
 
 def _train(worker: Worker, claim: Claim) -> Outcome:
     settings = worker.settings
     with worker.store.reading() as session:
         body = jobs.fetch_input(session, claim.job_id)
-    order = Order(worker.entry, body, settings.max_nodes, settings.log_level)
+    memory = _bound(claim.limits.memory_bytes, settings.job_memory_bytes)
+    order = Order(worker.entry, body, settings.max_nodes, settings.log_level, int(memory))
+    seconds = _bound(claim.limits.seconds, settings.job_seconds)
+    patience = Patience(settings.heartbeat_seconds, seconds or inf)
     renew = partial(_renew, worker, claim)
     with started(order) as child:
-        outcome = follow(child, renew, settings.heartbeat_seconds, worker.stop)
+        outcome = follow(child, renew, patience, worker.stop)
     # Tells that the saving begins; and what is no longer ours to save is not saved in vain.
     if isinstance(outcome, Done) and renew(_saving(outcome.trained)):
         return Cancelled()
     return outcome
+
+
+def _bound(asked: float | None, allowed: float) -> float:
+    """The smaller of the job's limit and the setting, which may have changed since; 0: none."""
+    return min((limit for limit in (asked, allowed) if limit), default=0)
 
 
 def _saving(trained: Trained) -> Progress:
@@ -128,10 +141,12 @@ def _renew(worker: Worker, claim: Claim, progress: Progress) -> bool:
     """Whether to cancel; if the database is away we go on, and the next renewal will tell."""
     try:
         with worker.store.writing() as session:
-            return jobs.renew(session, claim, progress, worker.settings.lease_seconds)
+            is_cancelled = jobs.renew(session, claim, progress, worker.settings.lease_seconds)
     except Unavailable:
         worker.contact.is_lost()
         return False
+    worker.contact.is_kept()
+    return is_cancelled
 
 
 def _settle(worker: Worker, claim: Claim, outcome: Outcome) -> None:
@@ -143,6 +158,9 @@ def _settle(worker: Worker, claim: Claim, outcome: Outcome) -> None:
         case Broken(kind):
             told = problems.broken(kind)
             _write(worker, lambda session: jobs.fail(session, claim, told, retry=True))
+        case TimedOut(seconds):
+            told = problems.timed_out(seconds)
+            _write(worker, lambda session: jobs.fail(session, claim, told, retry=False))
         case Crashed(exit_code):
             told = problems.crashed(exit_code)
             _write(worker, lambda session: jobs.fail(session, claim, told, retry=True))

@@ -8,28 +8,33 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Update, case, delete, insert, select, true, update
+from sqlalchemy import ColumnElement, Update, case, delete, select, true, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from service.errors import Conflict, LeaseLost, NotFound
 from service.storage.clock import after as after_seconds
 from service.storage.clock import now
+from service.storage.deliveries import to_delivery
+from service.storage.line import NO_LEASE, WAITING, first_in_line
+from service.storage.orders import place
 from service.storage.paging import Order, paged, to_page
-from service.storage.records import Claim, Job, JobState, Page, Position, Progress
+from service.storage.records import (
+    Claim,
+    Job,
+    JobState,
+    Limits,
+    Page,
+    Position,
+    Progress,
+    Terms,
+)
 from service.storage.tables import JobInputRow, JobRow
 
 NEWEST_FIRST = Order((JobRow.created_at, JobRow.id), descending=True)
 FRESH: dict[str, Any] = {"populate_existing": True}  # rows are changed behind the session's back
+NO_TERMS = Terms()
 RETRY_SECONDS = 1.0  # times the number of attempts that failed
-NO_LEASE: dict[str, Any] = {"lease_owner": None, "lease_token": None, "lease_until": None}
-WAITING: dict[str, Any] = {
-    "state": JobState.QUEUED,
-    "fraction": 0.0,
-    "stage": "queued",
-    "nodes": 0,
-    "started_at": None,
-    **NO_LEASE,
-}
 ABANDONED = {
     "type": "/problems/interrupted",
     "title": "The training was interrupted",
@@ -37,22 +42,16 @@ ABANDONED = {
 }
 
 
-def submit(session: Session, job_id: str, model: str, body: bytes, max_attempts: int) -> Job:
-    """A new job in the queue, with what it is to train on."""
-    session.execute(
-        insert(JobRow).values(
-            **WAITING,
-            id=job_id,
-            model=model,
-            attempt=0,
-            max_attempts=max_attempts,
-            cancel_requested=False,
-            run_after=now(),
-            created_at=now(),
-        )
-    )
-    session.execute(insert(JobInputRow).values(job_id=job_id, body=body))
-    return fetch_job(session, job_id)
+def submit(
+    session: Session,
+    job_id: str,
+    model: str,
+    body: bytes,
+    max_attempts: int,
+    terms: Terms = NO_TERMS,
+) -> Job:
+    """A new job in the queue, with what it is to train on; or the job that has its key."""
+    return fetch_job(session, place(session, job_id, model, body, max_attempts, terms))
 
 
 def fetch_job(session: Session, job_id: str) -> Job:
@@ -90,19 +89,10 @@ def list_jobs(
 
 
 def claim(session: Session, owner: str, lease_seconds: float) -> Claim | None:
-    """The oldest job that waits, now ours; None if none waits."""
-    oldest = (
-        select(JobRow.id)
-        .where(JobRow.state == JobState.QUEUED, JobRow.run_after <= now())
-        .order_by(JobRow.created_at, JobRow.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)  # SQLite leaves it out: there is one writer anyway
-        .scalar_subquery()
-    )
+    """The first job in line, now ours; None if none waits, or another took its model's turn."""
     token = uuid4().hex
-    taken = session.execute(
-        update(JobRow)
-        .where(JobRow.state == JobState.QUEUED, JobRow.id == oldest)
+    statement = (
+        _update(JobRow.state == JobState.QUEUED, JobRow.id == first_in_line())
         .values(
             state=JobState.RUNNING,
             stage="starting",
@@ -112,12 +102,17 @@ def claim(session: Session, owner: str, lease_seconds: float) -> Claim | None:
             lease_token=token,
             lease_until=after_seconds(lease_seconds),
         )
-        .returning(JobRow.id, JobRow.attempt, JobRow.max_attempts, JobRow.model)
-        .execution_options(synchronize_session=False)
-    ).first()
-    if taken is None:
+        .returning(JobRow)
+    )
+    try:
+        with session.begin_nested():
+            row = session.scalars(statement, execution_options=FRESH).first()
+    except IntegrityError:  # at this moment another worker started a job of the same model
         return None
-    return Claim(taken.id, token, taken.attempt, taken.max_attempts, taken.model)
+    if row is None:
+        return None
+    limits = Limits(row.limit_seconds, row.limit_memory_bytes)
+    return Claim(row.id, token, row.attempt, row.max_attempts, row.model, limits)
 
 
 def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: float) -> bool:
@@ -253,6 +248,8 @@ def _job(row: JobRow) -> Job:
         error=row.error,
         version=row.version,
         cancel_requested=row.cancel_requested,
+        priority=row.priority,
+        webhook=to_delivery(row.delivery),
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,

@@ -42,6 +42,67 @@ class Progress:
     nodes: int = 0
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a training may take; None leaves it to the settings."""
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """A caller's own name for an order, and the digest that tells the order from others."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Where to tell the end of a job, and the secret that signs it."""
+
+    url: str
+    secret: str = field(repr=False)
+
+
+class DeliveryState(StrEnum):
+    """Whether the end of a job was told."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """How it stands with telling the end of a job."""
+
+    state: DeliveryState
+    attempts: int
+    last_error: str | None
+
+
+@dataclass(frozen=True)
+class Errand:
+    """A delivery that is ours for a while; the token tells us from later owners."""
+
+    job_id: str
+    token: str
+    attempt: int
+    webhook: Webhook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """On what terms a job is done."""
+
+    priority: int = 0
+    limits: Limits = Limits()
+    key: Key | None = None
+    webhook: Webhook | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """An order to train, as everybody may see it."""
@@ -55,6 +116,8 @@ class Job:
     error: Mapping[str, Any] | None  # a problem: type, title, detail, errors
     version: int | None  # the number of the version it made
     cancel_requested: bool
+    priority: int
+    webhook: Delivery | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -69,6 +132,7 @@ class Claim:
     attempt: int
     max_attempts: int
     model: str
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     CheckConstraint,
     Double,
     ForeignKey,
@@ -12,16 +13,22 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     UniqueConstraint,
+    text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from service.storage.clock import Instant
-from service.storage.records import JobState
+from service.storage.records import DeliveryState, JobState
 from service.storage.text import PlainText
 
 # Names are ordered by code point on both databases, whatever the locale of PostgreSQL.
 Name = PlainText().with_variant(PlainText(collation="C"), "postgresql")
 IS_STATE = f"state IN ({', '.join(repr(state.value) for state in JobState)})"
+IS_DELIVERY_STATE = f"state IN ({', '.join(repr(state.value) for state in DeliveryState)})"
+RUNNING: dict[str, Any] = {
+    f"{dialect}_where": text(f"state = '{JobState.RUNNING}'")
+    for dialect in ("sqlite", "postgresql")
+}
 # The rows of a tree are always asked for by their key: SQLite then keeps them in the key itself.
 KEYED = {"sqlite_with_rowid": False}
 
@@ -185,9 +192,14 @@ class JobRow(Row):
     __tablename__ = "jobs"
     __table_args__ = (
         CheckConstraint(IS_STATE, name="state"),
-        Index(None, "state", "created_at", "id"),
+        Index(None, "state", "priority", "created_at", "id"),
         Index(None, "model", "created_at", "id"),
         Index(None, "created_at", "id"),
+        Index(None, "finished_at"),
+        Index(None, "model", "state"),  # for each job in line: is another of its model before it?
+        Index("uq_jobs_idempotency_key", "idempotency_key", unique=True),
+        # Of one model one job runs at a time, whatever two workers believe at the same moment.
+        Index("uq_jobs_running_model", "model", unique=True, **RUNNING),
     )
 
     id: Mapped[str] = mapped_column(Name, primary_key=True)
@@ -208,6 +220,12 @@ class JobRow(Row):
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+    priority: Mapped[int] = mapped_column(server_default="0")  # higher first
+    limit_seconds: Mapped[float | None]  # NULL: what the settings say
+    limit_memory_bytes: Mapped[int | None] = mapped_column(BigInteger)  # likewise
+    idempotency_key: Mapped[str | None] = mapped_column(Name)
+    digest: Mapped[str | None]  # of the order that has this key
+    delivery: Mapped["DeliveryRow | None"] = relationship(lazy="joined", viewonly=True)
 
 
 class JobInputRow(Row):
@@ -219,3 +237,24 @@ class JobInputRow(Row):
         Name, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
     )
     body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class DeliveryRow(Row):
+    """A webhook that is called when its job has ended."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        CheckConstraint(IS_DELIVERY_STATE, name="state"),
+        Index(None, "state", "run_after"),
+    )
+
+    job_id: Mapped[str] = mapped_column(
+        Name, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    url: Mapped[str]
+    secret: Mapped[str | None]  # NULL as soon as it is no longer needed
+    state: Mapped[str]
+    attempts: Mapped[int]
+    last_error: Mapped[str | None]
+    run_after: Mapped[datetime]  # while it is being delivered: when its lease runs out
+    lease_token: Mapped[str | None]

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from service.storage.models import ORDERS
-from service.storage.records import JobState
+from service.storage.records import DeliveryState, JobState
 from service.tree.attribute import Kind
 from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web.fields import (
@@ -25,6 +25,7 @@ def about(description: str, **metadata: Any) -> dict[str, Any]:
 
 NOT_NEGATIVE = validate.Range(min=0)
 STATES = [state.value for state in JobState]
+DELIVERY_STATES = [state.value for state in DeliveryState]
 TASKS = [CLASSIFICATION, REGRESSION]
 NO_CLASSES = "Empty in regression."
 AT_ALPHA = "The tree of the cost-complexity sequence at this alpha; else the one that is served."
@@ -81,6 +82,14 @@ class LinksSchema(Schema):
     version = fields.String(metadata=about("The version it made."))
 
 
+class DeliverySchema(Schema):
+    """Whether the webhook of a job has been told of its end."""
+
+    state = fields.String(required=True, metadata={"enum": DELIVERY_STATES})
+    attempts = fields.Integer(required=True)
+    last_error = fields.String(required=True, allow_none=True)
+
+
 class JobSchema(Schema):
     """An order to train, and how it fares."""
 
@@ -93,6 +102,10 @@ class JobSchema(Schema):
     error = fields.Nested(JobProblemSchema, required=True, allow_none=True)
     version = fields.Integer(required=True, allow_none=True)
     cancel_requested = fields.Boolean(required=True)
+    priority = fields.Integer(required=True)
+    webhook = fields.Nested(
+        DeliverySchema, required=True, allow_none=True, metadata=about("Null: it has none.")
+    )
     created_at = Moment(required=True)
     started_at = Moment(required=True, allow_none=True)
     finished_at = Moment(required=True, allow_none=True)

@@ -65,6 +65,11 @@ def unkeepable(body: bytes, max_nodes: int, report: Report) -> Trained:
     return Trained(a_draft("a\0b"), a_tree())
 
 
+def take_memory(body: bytes, max_nodes: int, report: Report) -> Trained:
+    taken = bytearray(int(body))
+    return quick(b"9" if taken else b"", max_nodes, report)
+
+
 ENTRIES = {
     function.__name__: function
     for function in (
@@ -78,5 +83,6 @@ ENTRIES = {
         segfault,
         stumble,
         unkeepable,
+        take_memory,
     )
 }

@@ -173,6 +173,25 @@ def test_a_worker_goes_on_when_the_database_was_away(
     assert (1, 1, 2) == (ended.attempt, ended.version, other.version)
 
 
+def test_a_job_whose_lease_ran_out_while_the_database_was_away_stays_its_workers(
+    own_postgres: Postgres, own_store: Store, tmp_path: Path
+) -> None:
+    job = submitted(own_store, bytes(tmp_path / "held"))
+    hasty = replace(SETTINGS, lease_seconds=1)
+
+    with working(own_store, entries.held, hasty), working(own_store, entries.held, hasty):
+        wait_until((tmp_path / "held").exists)
+        time.sleep(1.1)  # the other worker has been in contact for a lease
+        own_postgres.stop()
+        time.sleep(1.1)
+        own_postgres.start()
+        time.sleep(0.5)
+        (tmp_path / "held.go").touch()
+        ended = wait_for(own_store, job, JobState.SUCCEEDED)
+
+    assert (1, 1) == (ended.attempt, ended.version)
+
+
 def test_a_worker_can_be_stopped_while_the_database_is_away(
     own_postgres: Postgres, own_store: Store, tmp_path: Path
 ) -> None:

@@ -10,7 +10,12 @@ from service.settings import read_settings
 from service.storage.engine import open_store
 from tests.jobs.entries import ENTRIES
 
-QUICK = {"BOUGH_LEASE_SECONDS": "2", "BOUGH_HEARTBEAT_SECONDS": "0.2", "BOUGH_POLL_SECONDS": "0.1"}
+QUICK = {
+    "BOUGH_LEASE_SECONDS": "2",
+    "BOUGH_HEARTBEAT_SECONDS": "0.2",
+    "BOUGH_POLL_SECONDS": "0.1",
+    "BOUGH_WEBHOOK_PRIVATE": "true",
+}
 
 
 def main(url: str, entry: str) -> None:

@@ -33,7 +33,7 @@ def test_a_submitted_job_waits_with_its_input(store: Store) -> None:
 
 
 def test_the_oldest_job_is_claimed_first_and_only_once(store: Store) -> None:
-    first, second = submitted(store), submitted(store)
+    first, second = submitted(store, "a"), submitted(store, "b")
 
     claims = [claimed(store), claimed(store)]
 
@@ -236,7 +236,7 @@ def test_a_position_of_another_list_is_refused(store: Store, position: tuple[str
 
 @pytest.mark.usefixtures("fork_server")
 def test_no_job_is_claimed_twice_by_processes_that_race(store: Store, database_url: str) -> None:
-    ids = [submitted(store).id for _ in range(120)]
+    ids = [submitted(store, f"model {number}").id for number in range(120)]
 
     claims = race(claim_all, database_url, 4)
 

@@ -30,6 +30,11 @@ FIRST_RELEASE = (
     "INSERT INTO node_weights VALUES (1, 0, 0, 3), (1, 0, 1, 1), (1, 1, 0, 3), (1, 2, 1, 1)",
 )
 
+A_RUNNING_JOB = """INSERT INTO jobs (id, model, state, fraction, stage, nodes, attempt,
+    max_attempts, cancel_requested, run_after, lease_token, created_at)
+    VALUES (:id, 'melons', 'running', 0.5, 'grow', 3, 1, 3, FALSE, '2026-11-16 07:00:00',
+    'token', '2026-11-16 07:00:00')"""
+
 
 def test_the_migrations_make_the_tables_that_the_code_expects(empty_url: str) -> None:
     store = open_store(empty_url)
@@ -90,6 +95,22 @@ def test_going_back_removes_what_the_release_before_cannot_read(empty_url: str) 
         for table in ("nodes", "classes"):
             assert 1 == session.scalar(text(f"SELECT count(DISTINCT version_id) FROM {table}"))
         assert 0 == session.scalar(text("SELECT count(*) FROM aliases"))
+    store.dispose()
+
+
+def test_of_the_jobs_of_a_model_that_ran_together_all_but_one_wait_again(empty_url: str) -> None:
+    store = open_store(empty_url)
+    upgrade(store, "0002")
+    with store.writing() as session:
+        for name in ("a", "b"):
+            session.execute(text(A_RUNNING_JOB), {"id": name})
+    upgrade(store)
+
+    with store.reading() as session:
+        rows = session.execute(text("SELECT state, attempt, lease_token FROM jobs ORDER BY id"))
+        assert [("running", 1, "token"), ("queued", 0, None)] == [tuple(row) for row in rows]
+    downgrade(store, "0002")
+    upgrade(store)
     store.dispose()
 
 
