@@ -52,6 +52,9 @@ def _grow(data: Dataset, rows: list[Row], params: Params, depth: int) -> Naive:
     node = Naive(rows)
     if len({row[1] for row in rows}) <= 1 or depth == params.max_depth:
         return node
+    whole = naive_rows(data)
+    if weight(rows) < 1e-3 * weight(whole) / len(whole):
+        return node
     found = [best for a in range(len(data.attributes)) if (best := _best(data, rows, a, params))]
     if not found:
         return node

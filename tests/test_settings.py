@@ -23,6 +23,13 @@ def test_the_environment_says_otherwise() -> None:
     assert (settings.port, settings.data, settings.lease_seconds) == (9, Path("/x"), 1.5)
 
 
+def test_a_switch_is_true_or_false() -> None:
+    assert read_settings({"BOUGH_WEBHOOK_PRIVATE": "true"}).webhook_private
+    assert not read_settings({"BOUGH_WEBHOOK_PRIVATE": "false"}).webhook_private
+    with pytest.raises(ValueError, match="BOUGH_WEBHOOK_PRIVATE is 'yes', which is no bool"):
+        read_settings({"BOUGH_WEBHOOK_PRIVATE": "yes"})
+
+
 def test_what_is_no_number_is_named() -> None:
     with pytest.raises(ValueError, match="BOUGH_PORT is 'http'"):
         read_settings({"BOUGH_PORT": "http"})

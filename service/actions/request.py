@@ -67,8 +67,9 @@ def read_request(body: bytes) -> TrainRequest:
         table=Table(kept["columns"], kept["n_rows"], tuple(kept["place"])),
         preset=kept["preset"],
         params=Params(**kept["params"]),
-        overrides=kept["overrides"],
-        evaluation=EvaluationPlan(**kept["evaluation"]),
+        # a job that was queued by an earlier release has neither
+        overrides=kept.get("overrides", {}),
+        evaluation=EvaluationPlan(**kept.get("evaluation", {"method": "none"})),
     )
 
 
@@ -81,7 +82,7 @@ def _read_plan(kept: dict[str, Any]) -> Plan:
         | {
             "declared": declared,
             "classes": _tuple(kept["classes"]),
-            "validation_rows": tuple(kept["validation_rows"]),
+            "validation_rows": tuple(kept.get("validation_rows", ())),
         }
     )
 

@@ -1,19 +1,31 @@
 """Submitting: all that can be checked is checked, then the job is written."""
 
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from uuid import uuid4
+
+import orjson
 
 from service.actions.request import TrainRequest, write_request
 from service.errors import Fault, InvalidData, pointer
 from service.storage import jobs
 from service.storage.engine import Session
-from service.storage.records import Job
+from service.storage.records import Job, Key, Terms
 from service.tree.checks import contradictions
 from service.tree.costs import has_costs
 from service.tree.dataset import Dataset
 from service.tree.training import make_dataset, validation_of
 
 HOLDING_OUT = ("hold_out", "reduced_error")  # ways of pruning that need rows of their own
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A job, and whether an order before with the same key had made it."""
+
+    job: Job
+    is_replay: bool
 
 
 def preview(request: TrainRequest) -> Dataset:
@@ -32,9 +44,17 @@ def check(request: TrainRequest) -> bytes:
     return write_request(request)
 
 
-def submit(session: Session, model: str, body: bytes, max_attempts: int) -> Job:
+def keyed(terms: Terms, name: str, body: bytes) -> Terms:
+    """The terms under a caller's key, with the digest of the order they belong to."""
+    order = body + orjson.dumps(asdict(replace(terms, key=None)))
+    return replace(terms, key=Key(name, sha256(order).hexdigest()))
+
+
+def submit(session: Session, model: str, body: bytes, max_attempts: int, terms: Terms) -> Submitted:
     """The job that was written; from the commit on it cannot be lost."""
-    return jobs.submit(session, str(uuid4()), model, body, max_attempts)
+    job_id = str(uuid4())
+    job = jobs.submit(session, job_id, model, body, max_attempts, terms)
+    return Submitted(job, job.id != job_id)
 
 
 def _of_params(request: TrainRequest, data: Dataset) -> Iterator[Fault]:

@@ -75,17 +75,16 @@ class Judged:
 
 def learn_auto(task: Task) -> Learned:
     """The tree of the best way, with all that was tried."""
-    families = _families(task)
-    options = [
-        option for name, params in families.items() for option in _options(task, name, params)
-    ]
+    families, options = _grown_in_time(task)
     judged = _judged(task, families, options)
-    lost, allowed = judged.lost, _within(task, judged)
-    at = _smallest(options, lost, allowed)
+    weights = task.data.weights[judged.rows]
+    risks: Floats = judged.lost @ weights / weights.sum()
+    allowed = _within(task, judged, risks)
+    at = _smallest(options, risks, allowed)
     best = options[at]
     notes = {
-        "tried": _told(options, lost),
-        "chosen": _described(best, lost[at]),
+        "tried": [_told(*each) for each in zip(options, risks.tolist(), strict=True)],
+        "chosen": _told(best, float(risks[at])),
         "reason": f"the smallest of {allowed.sum()} trees within {task.params.standard_errors} "
         f"standard errors of the best of {len(options)}, "
         f"by {judged.repeats:.1f} x {task.params.folds}-fold cross-validation",
@@ -95,6 +94,18 @@ def learn_auto(task: Task) -> Learned:
     full = _sequence(task, task.data, best.params)
     params = replace(best.params, alpha=best.strength)
     return Learned(full, params, notes | {"alpha": best.strength}, best.strength)
+
+
+def _grown_in_time(task: Task) -> tuple[dict[str, Params], list[Option]]:
+    """The ways for which there is time, at least one, and the prunings of each."""
+    families: dict[str, Params] = {}
+    options: list[Option] = []
+    for name, params in _families(task).items():
+        if options and task.is_late():
+            break
+        families[name] = params
+        options += _options(task, name, params)
+    return families, options
 
 
 def _families(task: Task) -> dict[str, Params]:
@@ -108,7 +119,7 @@ def _families(task: Task) -> dict[str, Params]:
     families = FOR_NUMBERS if task.data.is_regression else FOR_CLASSES
     plain = asked.missing in ("fractional", "drop") and asked.cost_rule == "none"
     return {
-        name: replace(params, **kept)
+        name: replace(params, **kept, min_weight=max(params.min_weight, asked.min_weight))
         for name, params in families.items()
         if plain or params.rules == "textbook"
     }
@@ -203,32 +214,28 @@ def _lost(held: Dataset, tree: Tree, params: Params) -> Floats:
     return lost
 
 
-def _within(task: Task, judged: Judged) -> Bools:
+def _within(task: Task, judged: Judged, risks: Floats) -> Bools:
     """Which options are no worse than the best by more than so many standard errors."""
-    lost, weights = judged.lost, task.data.weights[judged.rows]
-    risks = lost @ weights / weights.sum()
+    weights = task.data.weights[judged.rows]
     best = int(np.argmin(risks))
-    apart = lost - lost[best]
-    spread = np.sqrt((apart - apart.mean(axis=1, keepdims=True)) ** 2 @ weights) / weights.sum()
+    apart = judged.lost - judged.lost[best]
+    from_mean = apart - (risks - risks[best])[:, None]
+    spread = np.sqrt(from_mean**2 @ weights) / weights.sum()
     return np.asarray(risks <= risks[best] + task.params.standard_errors * spread)
 
 
-def _smallest(options: Sequence[Option], lost: Floats, allowed: Bools) -> int:
-    """The smallest tree of those allowed; of equals the one that lost least."""
+def _smallest(options: Sequence[Option], risks: Floats, allowed: Bools) -> int:
+    """The smallest tree of those allowed; of equals the one of the least risk."""
     sizes = np.array([option.n_leaves for option in options])
     smallest = np.where(allowed, sizes, np.iinfo(np.int64).max)
-    return int(np.lexsort((lost.mean(axis=1), smallest))[0])
+    return int(np.lexsort((risks, smallest))[0])
 
 
-def _told(options: Sequence[Option], lost: Floats) -> list[dict[str, Any]]:
-    return [_described(option, each) for option, each in zip(options, lost, strict=True)]
-
-
-def _described(option: Option, lost: Floats) -> dict[str, Any]:
+def _told(option: Option, risk: float) -> dict[str, Any]:
     return {
         "family": option.family,
         "pruning": option.params.pruning,
         "strength": option.strength,
         "leaves": option.n_leaves,
-        "validated_loss": float(lost.mean()),
+        "validated_loss": risk,
     }

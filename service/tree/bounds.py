@@ -23,7 +23,7 @@ def more_errors_j48(weight: float, errors: float, confidence: float) -> float:
         return none + errors * (more_errors_j48(weight, 1.0, confidence) - none)
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
-    z = NormalDist().inv_cdf(1 - confidence)
+    z = -NormalDist().inv_cdf(confidence)  # 1 - confidence may round to 1
     return _normal_limit(weight, errors, z * z) - errors
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.criterion import CRITERIA, Criterion, decrease, entropy
+from service.tree.criterion import CRITERIA, TIE, Criterion, decrease, entropy
 from service.tree.dataset import Dataset
 from service.tree.nodes import Split
 from service.tree.params import Params
@@ -31,12 +31,6 @@ class Candidate:
     filled: float = np.nan  # what stands for null in the rows of this node
     improvement: float = np.nan  # what rpart chooses by
 
-    @property
-    def shares(self) -> Floats:
-        """Per branch its part of the known weight."""
-        shares: Floats = self.sizes / self.sizes.sum()
-        return shares
-
 
 @dataclass(frozen=True)
 class Context:
@@ -47,7 +41,13 @@ class Context:
     n_rows: int  # with any weight
     has_null: Bools  # per attribute
     numbers: tuple[Floats, ...]  # per attribute the values that training rows have, in order
+    tie: float = TIE  # gains closer than this are equal; in regression they have a unit
     origin: Origin | None = None  # where the rules are rpart's
+
+    @property
+    def row_weight(self) -> float:
+        """The weight of an average row."""
+        return float(self.data.weights.sum()) / max(self.n_rows, 1)
 
     @property
     def criterion(self) -> Criterion:
@@ -69,7 +69,14 @@ def make_context(data: Dataset, params: Params, part: Part | None = None) -> Con
     is_rpart = params.rules == "rpart"
     origin = origin_of(data, is_fold=part is not None) if is_rpart else None
     has_null = np.logical_or.reduce(np.isnan(present), axis=0)
-    return Context(data, params, len(present), has_null, numbers, origin)
+    return Context(data, params, len(present), has_null, numbers, _tie(data), origin)
+
+
+def _tie(data: Dataset) -> float:
+    if not data.is_regression or data.weights.sum() <= 0:
+        return TIE
+    apart = data.target - np.average(data.target, weights=data.weights)
+    return TIE * float(np.average(apart * apart, weights=data.weights))
 
 
 def branches_of(split: Split, threshold: float, table: Ints | None, values: Floats) -> Ints:

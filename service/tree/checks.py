@@ -6,6 +6,7 @@ from typing import Any
 from service.tree.params import Params
 
 C45_RULES = ("j48", "r8")
+RPART_CRITERIA = ("gini", "gain", "squared_error")
 FITTING = {  # parameters that mean something for some ways of pruning only
     "confidence": ("pessimistic",),
     "bound": ("pessimistic",),
@@ -30,12 +31,17 @@ CHOSEN_BY_AUTO = (
 )
 
 
+RULES_ELSE = "say rules = textbook beside it"
+
+
 def contradictions(
     params: Params, overrides: Mapping[str, Any], *, is_regression: bool, has_costs: bool
 ) -> Iterator[tuple[str, str]]:
     """Pairs of a parameter and a sentence that says what it contradicts."""
     yield from _of_task(params, is_regression=is_regression)
     yield from _of_rules(params)
+    yield from _of_rpart(params)
+    yield from _of_company(params, overrides)
     yield from _of_costs(params, has_costs=has_costs)
     for name in overrides:
         if name in FITTING and params.pruning not in FITTING[name]:
@@ -73,6 +79,36 @@ def _of_rules(params: Params) -> Iterator[tuple[str, str]]:
         yield "missing", f"{rules} go with fractional or drop, not with {params.missing}"
     if params.cost_rule != "none":
         yield "cost_rule", f"{rules} have a choice of their own, which knows no costs"
+
+
+def _of_rpart(params: Params) -> Iterator[tuple[str, str]]:
+    """What rpart's rules do not know; named where it was asked for, or where the rules were."""
+    if params.rules != "rpart":
+        return
+    if params.criterion not in RPART_CRITERIA:
+        yield "criterion", f"rules = rpart go with gini, gain or squared_error: {RULES_ELSE}"
+    if params.categorical != "subset":
+        yield "categorical", f"rules = rpart go with subset splits: {RULES_ELSE}"
+    if params.missing == "own_branch":
+        yield "missing", f"rules = rpart know no branch for null: {RULES_ELSE}"
+    if params.cost_rule != "none":
+        yield "cost_rule", f"rules = rpart know no costs: {RULES_ELSE}"
+
+
+def _of_company(params: Params, overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Parameters that mean nothing without another one."""
+    if params.numeric_penalty and params.rules not in C45_RULES:
+        yield "numeric_penalty", f"it is for rules = j48 or r8, but rules are {params.rules}"
+    if "cost_exponent" in overrides and params.cost_rule != "power_per_cost":
+        rule = params.cost_rule
+        yield "cost_exponent", f"it is for cost_rule = power_per_cost, but cost_rule is {rule}"
+    if "estimate_weight" in overrides and params.leaf_estimate != "m_estimate":
+        estimate = params.leaf_estimate
+        yield "estimate_weight", f"it is for leaf_estimate = m_estimate, which is {estimate}"
+    if params.alpha is not None and params.pruning == "cost_complexity":
+        for name in ("folds", "standard_errors"):
+            if name in overrides:
+                yield name, f"{name} is for choosing alpha, but alpha is given"
 
 
 def _of_costs(params: Params, *, has_costs: bool) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from service.tree.arrays import Floats
 from service.tree.candidate import Candidate, Context
-from service.tree.criterion import TIE, first_best
+from service.tree.criterion import first_best
 from service.tree.dataset import Dataset
 
 CostRule: TypeAlias = Callable[[Floats, Floats, float], Floats]  # gains, costs, exponent -> worth
@@ -52,13 +52,15 @@ def choose(
         if context.params.cost_rule != "power_per_cost":
             dearest = max(attribute.cost for attribute in context.data.attributes)
             costs = np.maximum(costs, NO_COST * max(dearest, NO_COST))
-        worth = rule(worth, costs, context.params.cost_exponent)
-    worth = np.where(gains > TIE, worth, -np.inf)
+        # the ratio stands in for the gain in the first rule only
+        taken = worth if context.params.cost_rule == "gain_per_cost" else gains
+        worth = rule(taken, costs, context.params.cost_exponent)
+    worth = np.where(gains > context.tie, worth, -np.inf)
     if context.params.criterion == "gain_ratio":
         # ratios are large by accident where there is hardly any gain
-        worth = np.where(gains >= gains.mean() - TIE, worth, -np.inf)
-    best = found[first_best(worth)]
-    return best if best.gain > TIE else None
+        worth = np.where(gains >= gains.mean() - context.tie, worth, -np.inf)
+    best = found[first_best(worth, context.tie)]
+    return best if best.gain > context.tie else None
 
 
 def effective_costs(data: Dataset, attributes: Sequence[int], tested: Collection[int]) -> Floats:

@@ -7,13 +7,13 @@ import numpy as np
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Attribute
 from service.tree.compiled import CompiledTree
-from service.tree.route import route
+from service.tree.route import DIVIDING, route
 
 MOST_AT_ONCE = 1 << 22  # pairs of a path and an attribute looked at together
 
 
 def has_costs(attributes: Sequence[Attribute]) -> bool:
-    """Whether any attribute costs something else than the rest."""
+    """Whether any attribute has a cost other than 1, or a group."""
     return any(each.cost != 1.0 or each.group is not None for each in attributes)
 
 
@@ -22,7 +22,9 @@ def expected_costs(
 ) -> Floats:
     """Per row the cost of its paths, meaned by their weights; NaN without an answer."""
     total, weight = np.zeros(len(values)), np.zeros(len(values))
-    for routed in route(compiled, values, missing):
+    # where nothing is known below there is nothing to pay for
+    mixture = compiled.mixture if missing in DIVIDING else None
+    for routed in route(compiled, values, missing, mixture):
         costs = path_costs(compiled, values, routed.rows, routed.leaves, group_costs)
         total += np.bincount(routed.rows, routed.weights * costs, len(values))
         weight += np.bincount(routed.rows, routed.weights, len(values))

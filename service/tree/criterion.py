@@ -89,6 +89,6 @@ def decrease(criterion: Criterion, branches: Floats) -> Floats:
     return left
 
 
-def first_best(scores: Floats) -> int:
+def first_best(scores: Floats, tie: float = TIE) -> int:
     """The position of the first score that no other exceeds by more than a tie."""
-    return int(np.argmax(scores >= scores.max() - TIE))
+    return int(np.argmax(scores >= scores.max() - tie))

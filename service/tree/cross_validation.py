@@ -9,6 +9,7 @@ import numpy as np
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree, compile_tree
 from service.tree.cost_complexity import at_alpha
+from service.tree.criterion import TIE
 from service.tree.dataset import Dataset, rows_of
 from service.tree.nodes import Tree
 from service.tree.params import Params
@@ -83,12 +84,31 @@ def _losses_at(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tup
     """Per limit and row the loss, and whether the row stopped above a leaf; limits ascend."""
     losses = np.empty((len(limits), len(data.target)))
     stopped = np.zeros(losses.shape, dtype=bool)
-    if routing(params) == "weighted":  # a row may end at several leaves
+    divides = _divides(data, tree, params)
+    losses[:, ~divides], stopped[:, ~divides] = _climbing(
+        rows_of(data, ~divides), tree, params, limits
+    )
+    if divides.any():
+        some = rows_of(data, divides)
         for at, limit in enumerate(limits):
-            losses[at] = losses_of(data, at_alpha(tree, limit), params)
-        return losses, stopped
+            losses[at, divides] = losses_of(some, at_alpha(tree, limit), params)
+    return losses, stopped
+
+
+def _divides(data: Dataset, tree: Tree, params: Params) -> Bools:
+    """Per row whether it may end at several leaves."""
+    if routing(params) != "weighted":
+        return np.zeros(len(data.target), dtype=bool)
+    used = np.unique(tree.attribute[~tree.is_leaf])
+    return np.asarray(np.isnan(data.values[:, used]).any(axis=1))
+
+
+def _climbing(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tuple[Floats, Bools]:
+    """The same for rows that end at one node: routed once, they climb as the limits rise."""
     compiled = compile_tree(tree, data.attributes, data.classes, params)
     ends = _ends(compiled, data)
+    losses = np.empty((len(limits), len(data.target)))
+    stopped = np.zeros(losses.shape, dtype=bool)
     cut = np.where(tree.is_leaf, -np.inf, tree.alpha_cut)
     for at, limit in enumerate(limits):
         above = tree.parent[ends]
@@ -113,7 +133,9 @@ def _losses_where(compiled: CompiledTree, data: Dataset, nodes: Ints) -> Floats:
     if data.is_regression:
         squared: Floats = (data.target - answers[:, 0]) ** 2
         return squared
-    wrong: Floats = np.not_equal(np.argmax(answers, axis=1), data.target).astype(np.float64)
+    best = answers.max(axis=1, keepdims=True) - TIE
+    said = np.argmax(answers >= best, axis=1)
+    wrong: Floats = np.not_equal(said, data.target).astype(np.float64)
     return wrong
 
 

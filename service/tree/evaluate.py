@@ -19,7 +19,7 @@ from service.tree.predict import predict
 
 NULLED = (0.1, 0.3, 0.5)  # the parts of an attribute's values that are taken away
 
-Fit: TypeAlias = Callable[[Dataset], CompiledTree]
+Fit: TypeAlias = Callable[[Dataset], CompiledTree | None]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ def fitted(data: Dataset, folds: Ints, fit: Fit) -> Iterator[Fitted]:
     for fold in np.unique(folds[folds >= 0]):
         if data.weights[folds != fold].sum() <= 0:
             continue  # without its rows there is nothing to train on
-        yield Fitted(fit(rows_of(data, folds != fold)), np.flatnonzero(folds == fold))
+        compiled = fit(rows_of(data, folds != fold))
+        if compiled is not None:
+            yield Fitted(compiled, np.flatnonzero(folds == fold))
 
 
 def report(data: Dataset, trees: Sequence[Fitted]) -> dict[str, Any]:
@@ -61,10 +63,14 @@ def nulled_report(data: Dataset, trees: Sequence[Fitted], seed: int) -> dict[str
     rows = np.sort(np.concatenate([each.unseen for each in trees]))
     order = np.random.default_rng(seed).permutation(rows)
     used = sorted({number for each in trees for number in _used(each.compiled)})
+    whole = _nulled(0.0, data, trees, rows, data.values)
     return {
         data.attributes[number].name: [
-            {"nulled": part} | _short(data, trees, rows, _without(data, number, order, part))
-            for part in (0.0, *NULLED)
+            whole,
+            *(
+                _nulled(part, data, trees, rows, _without(data, number, order, part))
+                for part in NULLED
+            ),
         ]
         for number in used
     }
@@ -82,13 +88,15 @@ def _without(data: Dataset, number: int, order: Ints, part: float) -> Floats:
     return values
 
 
-def _short(
-    data: Dataset, trees: Sequence[Fitted], rows: Ints, values: Floats
+def _nulled(
+    part: float, data: Dataset, trees: Sequence[Fitted], rows: Ints, values: Floats
 ) -> dict[str, float | None]:
-    """The metrics that are one number."""
+    """The metrics that are one number, after so large a part was taken away."""
     answers, weights = _answers(trees, values)[rows], data.weights[rows]
     if data.is_regression:
         numbers = data.target[rows].astype(np.float64)
-        return {name: of(answers[:, 0], numbers, weights) for name, of in REGRESSION.items()}
+        told = {name: of(answers[:, 0], numbers, weights) for name, of in REGRESSION.items()}
+        return {"nulled": part, **told}
     target = data.target[rows].astype(np.int64)
-    return {name: of(answers, target, weights) for name, of in CLASSIFICATION.items()}
+    told = {name: of(answers, target, weights) for name, of in CLASSIFICATION.items()}
+    return {"nulled": part, **told}

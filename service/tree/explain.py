@@ -8,9 +8,7 @@ from service.tree.arrays import Floats
 from service.tree.attribute import Kind
 from service.tree.compiled import CompiledTree
 from service.tree.nodes import SYMBOLS, Operator
-from service.tree.route import route
-
-DIVIDING = ("weighted", "aggregate")  # strategies by which a row goes down every branch
+from service.tree.route import DIVIDING, branches_at, route
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,12 @@ def _step(walk: Walk, child: int, carried: float) -> Step:
     compiled = walk.compiled
     node = int(compiled.tree.parent[child])
     attribute = int(compiled.tree.attribute[node])
-    is_known = not np.isnan(walk.given[attribute])
+    given = walk.given[attribute]
+    branch = branches_at(compiled, np.array([node]), np.array([given]))[0]
+    # a category that the node has never seen is undecided, like null
+    is_known = bool(branch >= 0) and not np.isnan(given)
     share = float(compiled.tree.share[child])
-    is_whole = is_known or not walk.is_divided or compiled.null_branch[node] >= 0
+    is_whole = branch >= 0 or not walk.is_divided
     return Step(
         node=node,
         attribute=attribute,

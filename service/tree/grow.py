@@ -21,6 +21,9 @@ from service.tree.sprout import Sprout, divide, make_sprout
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
 
 C45 = {"j48": J48, "r8": R8}
+# of an average row: a node with less holds crumbs of rows that know nothing, and there is no end
+# to dividing them
+LIGHTEST = 1e-3
 
 
 def ignore(_fraction: float, _nodes: int) -> None:
@@ -80,8 +83,10 @@ def is_settled(context: Context, sprout: Sprout) -> bool:
         tolerance = C45[params.rules].tolerance
         too_light = 2 * params.min_weight - sprout.weight > tolerance
         return too_light or sprout.errors <= tolerance
+    if sprout.weight < LIGHTEST * context.row_weight:
+        return True
     if context.data.is_regression:
-        nothing = (TIE * sprout.mean) ** 2 if is_rpart(params) else TIE * max(1.0, sprout.mean**2)
+        nothing = (TIE * sprout.mean) ** 2 if is_rpart(params) else context.tie
         return sprout.variance <= nothing
     return int(np.count_nonzero(sprout.distribution)) <= 1
 
@@ -97,7 +102,7 @@ def best_split(context: Context, sprout: Sprout, tested: Collection[int]) -> Can
         best = choose_c45(context, found, C45[context.params.rules])
     else:
         best = choose(context, found, tested)
-    if best is None or best.gain < context.params.min_gain - TIE:
+    if best is None or best.gain < context.params.min_gain - context.tie:
         return None
     return best
 
@@ -106,7 +111,7 @@ def _best_by_rpart(context: Context, sprout: Sprout) -> Candidate | None:
     assert context.origin is not None
     found = candidates_rpart(context, sprout.part, is_root=sprout.depth == 0)
     best = choose_rpart(found, max(sprout.largest, context.origin.largest))
-    if best is None or best.gain < context.params.min_gain - TIE:
+    if best is None or best.gain < context.params.min_gain - context.tie:
         return None
     return best
 

@@ -17,6 +17,10 @@ LEARNERS = PRUNERS | {"auto": learn_auto}
 
 def study(task: Task) -> Learned:
     """The tree that the params ask for, and what was found on the way."""
+    if task.class_weights is not None and not task.data.is_regression:
+        factors = task.class_weights[task.data.target.astype(np.int64)]
+        weighed = replace(task.data, weights=task.data.weights * factors)
+        task = replace(task, data=weighed, class_weights=None)
     task = _some_rows(task, task.data.weights > 0)
     # one row leaves nothing to validate with
     learner = LEARNERS[task.params.pruning if len(task.data.target) > 1 else "none"]

@@ -25,6 +25,9 @@ class Mixture:
     highest: Floats
     variance: Floats  # in regression: within the leaves, and between them
     n_leaves: Ints
+    pooled: Floats  # the answers of the leaves, times their training weights
+    pooled_weight: Floats  # those weights
+    pooled_spread: Floats  # in regression: the variance of the pooled leaves, times their weight
 
 
 def make_mixture(tree: Tree, answers: Floats, n_attributes: int) -> Mixture | None:
@@ -38,6 +41,9 @@ def make_mixture(tree: Tree, answers: Floats, n_attributes: int) -> Mixture | No
         highest=np.where(tree.is_leaf[:, None], answers, -np.inf),
         variance=np.where(tree.is_leaf, tree.variance, 0.0),
         n_leaves=tree.is_leaf.astype(np.int64),
+        pooled=np.where(tree.is_leaf, tree.weight, 0.0)[:, None] * answers,
+        pooled_weight=np.where(tree.is_leaf, tree.weight, 0.0),
+        pooled_spread=np.where(tree.is_leaf, tree.weight * tree.variance, 0.0),
     )
     for children in _upwards(tree):
         _add_up(tree, made, children)
@@ -67,6 +73,23 @@ def _add_up(tree: Tree, made: Mixture, children: Ints) -> None:
     np.maximum.at(made.highest, parents, made.highest[children])
     np.add.at(made.n_leaves, parents, made.n_leaves[children])
     np.logical_or.at(made.asks, parents, made.asks[children])
+    np.add.at(made.pooled, parents, made.pooled[children])
+    np.add.at(made.pooled_weight, parents, made.pooled_weight[children])
     if tree.is_regression:
         apart = made.answers[children, 0] - made.answers[parents, 0]
         np.add.at(made.variance, parents, shares * (made.variance[children] + apart * apart))
+        pooled = [_pooled(made, nodes) for nodes in (children, parents)]
+        apart = pooled[0] - pooled[1]
+        more = made.pooled_spread[children] + made.pooled_weight[children] * apart * apart
+        np.add.at(made.pooled_spread, parents, more)
+
+
+def _pooled(made: Mixture, nodes: Ints) -> Floats:
+    weight = made.pooled_weight[nodes]
+    return np.where(weight > 0, made.pooled[nodes, 0] / np.where(weight > 0, weight, 1.0), 0.0)
+
+
+def pooled_answers(made: Mixture) -> Floats:
+    """Per node the answer of the leaves below it, pooled by their training weights."""
+    weight = made.pooled_weight[:, None]
+    return np.where(weight > 0, made.pooled / np.where(weight > 0, weight, 1.0), made.answers)

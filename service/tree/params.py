@@ -1,7 +1,7 @@
 """How a tree is to be grown and pruned: presets, each of whose parts can be overridden by name."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -109,8 +109,3 @@ DEFAULT_PRESET = "auto"
 def resolve(preset: str, overrides: Mapping[str, Any]) -> Params:
     """The preset with the parts that were named replaced."""
     return replace(PRESETS[preset], **overrides)
-
-
-def told(params: Params) -> dict[str, Any]:
-    """All parts by name."""
-    return asdict(params)

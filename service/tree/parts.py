@@ -1,8 +1,6 @@
-"""The rows at a node, what they know of an attribute, and where they go: four ways with nulls."""
+"""The rows at a node, what they know of an attribute, and where they go: the ways with nulls."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -83,9 +81,6 @@ class Sent:
 
     branches: Ints
     null: Bools
-
-
-Missing: TypeAlias = Callable[[Part, Sent, Floats], list[Part]]
 
 
 def send_fractional(part: Part, sent: Sent, shares: Floats) -> list[Part]:

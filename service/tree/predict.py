@@ -7,8 +7,8 @@ import numpy as np
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
 from service.tree.criterion import TIE
-from service.tree.mixture import Mixture
-from service.tree.route import Routed, route
+from service.tree.mixture import Mixture, pooled_answers
+from service.tree.route import DIVIDING, POOLING, Routed, route
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Predictions:
     highest: Floats
     deviation: Floats  # per row, in regression: the predictive standard deviation
     leaves: Ints  # how many leaves were reached: 1 where nothing that mattered was null
-    certain: Bools  # one leaf, and one that training rows had reached
+    certain: Bools  # no null mattered, and training rows had reached the leaf
     met: Ints  # pairs (row, attribute): the unknown attributes that mattered
 
     @property
@@ -41,8 +41,8 @@ class Predictions:
 
 def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -> Predictions:
     """The predictions for rows of numbers (row, attribute), NaN being null."""
-    mixture = compiled.mixture if missing == "weighted" else None
-    ends = _ends(compiled) if mixture is None else mixture
+    mixture = compiled.mixture if missing in DIVIDING else None
+    ends = _ends(compiled, missing)
     found = _nothing(len(values), compiled.probabilities.shape[1])
     met = [found.met]
     for routed in route(compiled, values, missing, mixture):
@@ -60,7 +60,9 @@ def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
             apart = ends.answers[leaves, 0] - found.probabilities[routed.rows, 0]
             squares = ends.variance[leaves] + apart * apart
             found.deviation[rows] = np.sqrt(_mixed(weights, squares[:, None], starts)[:, 0])
-    return replace(found, met=np.unique(np.concatenate(met), axis=0))
+    pairs = np.unique(np.concatenate(met), axis=0)
+    found.certain[pairs[:, 0]] = False
+    return replace(found, met=pairs)
 
 
 def _nothing(n_rows: int, n_answers: int) -> Predictions:
@@ -73,12 +75,27 @@ def _nothing(n_rows: int, n_answers: int) -> Predictions:
     )  # fmt: skip
 
 
-def _ends(compiled: CompiledTree) -> Mixture:
-    """Each node as an end of its own: what it answers as a leaf."""
-    answers = compiled.probabilities
-    marks = np.zeros((0, 0), dtype=bool)
-    ones = np.ones(len(answers), dtype=np.int64)
-    return Mixture(marks, answers, answers, answers, compiled.tree.variance, ones)
+@dataclass(frozen=True)
+class Ends:
+    """What a row is told at the node at which it ends."""
+
+    answers: Floats
+    lowest: Floats
+    highest: Floats
+    variance: Floats
+    n_leaves: Ints
+
+
+def _ends(compiled: CompiledTree, missing: str) -> Ends:
+    """Each node as an end: by its mixture where rows may divide, as a leaf where they do not."""
+    mixture, tree, own = compiled.mixture, compiled.tree, compiled.probabilities
+    if mixture is None or missing not in DIVIDING:
+        return Ends(own, own, own, tree.variance, np.ones(len(own), dtype=np.int64))
+    answers, variance = mixture.answers, mixture.variance
+    if missing == POOLING:
+        answers, weight = pooled_answers(mixture), mixture.pooled_weight
+        variance = mixture.pooled_spread / np.where(weight > 0, weight, 1.0)
+    return Ends(answers, mixture.lowest, mixture.highest, variance, mixture.n_leaves)
 
 
 def _met(routed: Routed, mixture: Mixture | None) -> Ints:

@@ -23,6 +23,8 @@ from service.tree.reduced_error import reduced_error
 from service.tree.rpart import is_rpart, squared_error
 from service.tree.sprout import Sprout, breadth_first
 
+MOST_ALPHAS = 500  # of a sequence that are judged by cross-validation
+
 
 @dataclass(frozen=True)
 class Task:
@@ -34,6 +36,7 @@ class Task:
     report: Report = ignore
     validation: Bools | None = None  # the rows held out by pruning that needs them; None: drawn
     is_late: Callable[[], bool] = lambda: False  # whether the time for choosing is up
+    class_weights: Floats | None = None  # per class the factor of its rows' weights
 
 
 @dataclass(frozen=True)
@@ -141,14 +144,25 @@ def learn_cost_complexity(task: Task) -> Learned:
     table = {"alpha": found.alphas, "leaves": found.n_leaves, "risk": found.risks}
     alpha = params.alpha
     if alpha is None:
-        validated = _validated(task, found.alphas)
-        table |= {"validated_risk": validated.risks, "standard_error": validated.errors}
+        validated = _validated(task, _spread(found.alphas))
+        table |= {
+            "validated_alpha": validated.alphas,
+            "validated_risk": validated.risks,
+            "standard_error": validated.errors,
+        }
         alpha = chosen_alpha(validated, params.standard_errors)
     notes = {
         "alpha": alpha,
         "sequence": {name: each.tolist() for name, each in table.items()},
     }
     return Learned(tree, params, notes, alpha)
+
+
+def _spread(alphas: Floats) -> Floats:
+    """So many of the alphas, spread over the sequence, that each can be judged on every row."""
+    if len(alphas) <= MOST_ALPHAS:
+        return alphas
+    return alphas[np.unique(np.linspace(0, len(alphas) - 1, MOST_ALPHAS).astype(np.int64))]
 
 
 def _validated(task: Task, alphas: Floats) -> Validated:

@@ -76,9 +76,12 @@ def _nobody(front: Front) -> Front:
     return front.where(np.zeros(len(front.rows), dtype=bool))
 
 
+POOLING = "aggregate"
+DIVIDING = ("weighted", POOLING)  # strategies by which a row may come to several leaves
+
 STRATEGIES: dict[str, Strategy] = {
     "weighted": down_every,
-    "aggregate": down_every,
+    POOLING: down_every,
     "last_prediction": stop_here,
     "default_child": down_largest,
     "none": give_up,
@@ -96,11 +99,13 @@ def route(
     With a mixture a row also ends at a node below which nothing is asked that it knows.
     """
     used = np.unique(compiled.tree.attribute[~compiled.tree.is_leaf])
-    has_null = np.isnan(values[:, used]).any(axis=1)
-    complete, partial = np.flatnonzero(~has_null), np.flatnonzero(has_null)
+    # a category in neither set of a split is undecided like null, so that its row may divide too
+    may_divide = np.isnan(values[:, used]).any(axis=1) | bool((compiled.table < 0).any())
+    complete, partial = np.flatnonzero(~may_divide), np.flatnonzero(may_divide)
     if len(complete):
         yield _route_block(compiled, values, complete, missing, None)
-    step = max(1, MOST_AT_ONCE // compiled.n_leaves)
+    marks = len(compiled.attributes) if mixture is not None else 1
+    step = max(1, MOST_AT_ONCE // (compiled.n_leaves * marks))
     for start in range(0, len(partial), step):
         yield _route_block(compiled, values, partial[start : start + step], missing, mixture)
 
@@ -109,18 +114,19 @@ def _route_block(
     compiled: CompiledTree, values: Floats, rows: Ints, missing: str, mixture: Mixture | None
 ) -> Routed:
     front = Front(rows, np.zeros(len(rows), dtype=np.int64), np.ones(len(rows)))
+    known = ~np.isnan(values[rows[0] : rows[-1] + 1])  # rows stand in their order
     arrived: list[Front] = []
     met = [np.empty((0, 2), dtype=np.int64)]
     while len(front.rows):
         is_end = compiled.tree.attribute[front.nodes] < 0
         if mixture is not None:
-            known_below = mixture.asks[front.nodes] & ~np.isnan(values[front.rows])
+            known_below = mixture.asks[front.nodes] & known[front.rows - rows[0]]
             is_end = np.asarray(~known_below.any(axis=1))
         arrived.append(front.where(is_end))
         front = front.where(~is_end)
         attributes = compiled.tree.attribute[front.nodes]
         given = values[front.rows, attributes]
-        branches = _branches(compiled, front.nodes, given)
+        branches = branches_at(compiled, front.nodes, given)
         undecided = branches < 0
         children = compiled.first_child[front.nodes] + branches
         decided = replace(front, nodes=children).where(~undecided)
@@ -129,10 +135,11 @@ def _route_block(
         going, ending = STRATEGIES[missing](compiled, lost)
         arrived.append(ending)
         front = _join([decided, going])
-    return _collected(compiled, _join(arrived), np.concatenate(met), missing)
+    weights = compiled.tree.weight if mixture is None else mixture.pooled_weight
+    return _collected(_join(arrived), np.concatenate(met), weights if missing == POOLING else None)
 
 
-def _branches(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
+def branches_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
     """Per value the branch it takes at its node, -1 where the node does not say."""
     null = np.isnan(given)
     known = np.where(null, 0.0, given)
@@ -144,16 +151,16 @@ def _branches(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
     return np.where(null | (branch < 0), compiled.null_branch[nodes], branch)
 
 
-def _collected(compiled: CompiledTree, reached: Front, met: Ints, missing: str) -> Routed:
+def _collected(reached: Front, met: Ints, training: Floats | None) -> Routed:
     order = np.lexsort((reached.nodes, reached.rows))
     rows, nodes, weights = (
         reached.rows[order],
         reached.nodes[order],
         reached.weights[order],
     )
-    if missing == "aggregate" and len(rows):
+    if training is not None and len(rows):
         # the leaves' training weights are pooled, in the place of the shares on the way
-        weights = compiled.tree.weight[nodes]
+        weights = training[nodes]
         _, starts, counts = np.unique(rows, return_index=True, return_counts=True)
         pooled = np.repeat(np.add.reduceat(weights, starts), counts)
         # a row whose known value ended in an empty branch has that branch's answer alone

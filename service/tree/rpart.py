@@ -156,10 +156,10 @@ def _moves(context: Context, attribute: int, seen: View, present: Ints, key: Flo
     n_values = len(context.data.attributes[attribute].values)
     # the last category stays where it is; where no row has it, each division comes twice
     n_moved = len(present) - int(present[-1] == n_values - 1)
-    if n_moved <= MOST_MOVED:
+    if n_moved <= MOST_MOVED and seen.n_classes << n_moved <= BLOCK:
         return _gray(n_moved)
     table = by_category(seen, n_values)
-    side = best_subset(context.criterion, table, seen.n_classes, context.params.min_weight)
+    side = best_subset(context, table, seen.n_classes)
     left: Ints = np.flatnonzero(side[present] == 0) if side is not None else np.arange(1)
     return left + 1
 

@@ -32,7 +32,7 @@ def search_multiway(context: Context, attribute: int, view: View) -> Candidate |
 def search_subset(context: Context, attribute: int, view: View) -> Candidate | None:
     """Two sets of categories; those with no row here go with the larger."""
     table = by_category(view, len(context.data.attributes[attribute].values))
-    side = best_subset(context.criterion, table, view.n_classes, context.params.min_weight)
+    side = best_subset(context, table, view.n_classes)
     if side is None:
         return None
     return _two_sides(context, attribute, view, table, Split.SUBSET, side)
@@ -51,7 +51,7 @@ def search_one_vs_rest(context: Context, attribute: int, view: View) -> Candidat
         return None
     gains = np.where(allowed, decrease(context.criterion, branches), -np.inf)
     side = np.ones(len(table), dtype=np.int64)
-    side[first_best(gains)] = 0
+    side[first_best(gains, context.tie)] = 0
     return _two_sides(context, attribute, view, table, Split.ONE_VS_REST, side)
 
 
@@ -83,7 +83,7 @@ def search_threshold(context: Context, attribute: int, view: View) -> Candidate 
         gains[here] = decrease(context.criterion, sides)
     if not allowed.any():
         return None
-    best = int(cuts[first_best(np.where(allowed, gains, -np.inf))])
+    best = int(cuts[first_best(np.where(allowed, gains, -np.inf), context.tie)])
     return at_cut(context, attribute, ordered, best)
 
 

@@ -11,46 +11,55 @@ from itertools import combinations
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.criterion import TIE, Criterion, decrease, first_best
+from service.tree.candidate import ROUNDING, Context
+from service.tree.criterion import decrease, first_best
 
 MOST_TRIED = 10  # categories of which all divisions are tried
 MOST_GROUPED = 6  # classes of which all groupings give an order
-ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 
-def best_subset(
-    criterion: Criterion, table: Floats, n_classes: int, min_weight: float
-) -> Ints | None:
+def best_subset(context: Context, table: Floats, n_classes: int) -> Ints | None:
     """Per category its side, 0 for the set with the first category; None if no division will do."""
-    present = np.flatnonzero(criterion.weight(table) > 0)
+    present = np.flatnonzero(context.criterion.weight(table) > 0)
     if len(present) < 2:
         return None
     here = table[present]
-    sides = np.array(list(_divisions(here, n_classes)), dtype=np.int64)
-    sides ^= sides[:, :1]
-    gains = _gains(criterion, here, sides, min_weight)
-    at = first_best(gains)
-    if gains[at] == -np.inf:
+    if n_classes > 2 and len(here) <= MOST_TRIED:
+        best = _best_of_all(context, here)
+    else:
+        best = _best_prefix(context, here, n_classes)
+        if best is not None and n_classes > 2:
+            best = _climbed(context, here, best)
+    if best is None:
         return None
-    best = sides[at]
-    if n_classes > 2 and len(here) > MOST_TRIED:
-        best = _climbed(criterion, here, best, min_weight)
     chosen = np.zeros(len(table), dtype=np.int64)
     chosen[present] = best ^ best[0]
     return chosen
 
 
-def _divisions(table: Floats, n_classes: int) -> Iterator[Ints]:
-    """The divisions to try, each a side (0 or 1) per category."""
-    if n_classes > 2 and len(table) <= MOST_TRIED:
-        yield from _all_divisions(len(table))
-        return
+def _best_of_all(context: Context, table: Floats) -> Ints | None:
+    """The best of all divisions, smaller sets first among equals."""
+    sides = np.array(list(_all_divisions(len(table))), dtype=np.int64)
+    gains = _gains(context, table, sides)
+    at = first_best(gains, context.tie)
+    best: Ints = sides[at]
+    return None if gains[at] == -np.inf else best
+
+
+def _best_prefix(context: Context, table: Floats, n_classes: int) -> Ints | None:
+    """The best prefix of any of the orders; of equals the shortest of the first order."""
+    best, most = None, -np.inf
+    whole = table.sum(axis=0)
     for key in _keys(table, n_classes):
         order = np.argsort(key, kind="stable")
-        side = np.ones(len(table), dtype=np.int64)
-        for category in order[:-1]:
-            side[category] = 0
-            yield side.copy()
+        left = np.cumsum(table[order], axis=0)[:-1]
+        branches = np.stack([left, whole - left], axis=-2)
+        gains = _allowed_gains(context, branches)
+        at = first_best(gains, context.tie)
+        if gains[at] > most + context.tie:
+            best, most = np.ones(len(table), dtype=np.int64), float(gains[at])
+            best[order[: at + 1]] = 0
+    return best
 
 
 def _all_divisions(n_categories: int) -> Iterator[Ints]:
@@ -89,22 +98,26 @@ def _principal(table: Floats, chances: Floats) -> Floats:
     return score
 
 
-def _gains(criterion: Criterion, table: Floats, sides: Ints, min_weight: float) -> Floats:
+def _gains(context: Context, table: Floats, sides: Ints) -> Floats:
     right = sides.astype(np.float64) @ table
     left = (1.0 - sides) @ table
-    branches = np.stack([left, right], axis=-2)
-    sizes = criterion.weight(branches)
-    allowed = (sizes > 0).all(axis=1) & (sizes >= min_weight - ROUNDING).all(axis=1)
-    return np.where(allowed, decrease(criterion, branches), -np.inf)
+    return _allowed_gains(context, np.stack([left, right], axis=-2))
 
 
-def _climbed(criterion: Criterion, table: Floats, side: Ints, min_weight: float) -> Ints:
+def _allowed_gains(context: Context, branches: Floats) -> Floats:
+    """Per division (division, side, statistic) its gain; minus infinity where a side is light."""
+    sizes, least = context.criterion.weight(branches), context.params.min_weight - ROUNDING
+    allowed = (sizes > 0).all(axis=1) & (sizes >= least).all(axis=1)
+    return np.where(allowed, decrease(context.criterion, branches), -np.inf)
+
+
+def _climbed(context: Context, table: Floats, side: Ints) -> Ints:
     """The division after all single moves of a category that gain have been made."""
-    best = float(_gains(criterion, table, side[None], min_weight)[0])
+    best = float(_gains(context, table, side[None])[0])
     while True:
         moves = side ^ np.eye(len(side), dtype=np.int64)
-        gains = _gains(criterion, table, moves, min_weight)
-        at = first_best(gains)
-        if gains[at] <= best + TIE:
+        gains = _gains(context, table, moves)
+        at = first_best(gains, context.tie)
+        if gains[at] <= best + context.tie:
             return side
         side, best = moves[at], float(gains[at])

@@ -18,6 +18,7 @@ from service.tree.table import Table
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_CLASSES = 1000  # every node holds a weight for each; more is a number or an id, no class
+LARGEST = 1e75  # of a number to predict: squared errors are squared once more
 FEW_NUMBERS = 20  # integers of no more values than this are taken for classes
 
 
@@ -55,8 +56,8 @@ def encode_target_numbers(table: Table, name: str) -> Floats:
     """Per row the number to predict; a row without one is a fault."""
     encoded = encode_numbers(table, name)
     _refuse_nulls(table, name, encoded, "number")
-    if np.abs(encoded).max() > 1e150:
-        detail = f"the target {name!r} has numbers beyond 1e150, whose squares cannot be summed"
+    if np.abs(encoded).max() > LARGEST:
+        detail = f"the target {name!r} has numbers beyond {LARGEST:g}: their powers overflow"
         raise InvalidData(detail, [Fault("/target", detail)])
     return encoded
 

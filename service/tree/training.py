@@ -66,15 +66,16 @@ def make_dataset(table: Table, plan: Plan) -> Dataset:
     values = np.empty((table.n_rows, len(attributes)), order="F")
     for number, attribute in enumerate(attributes):
         values[:, number] = _encode(table, attribute)
-    weights = _weights(table, plan.weight)
+    weights = row_weights(table, plan.weight)
     if (plan.task or infer_task(table, plan.target, plan.classes)) == REGRESSION:
         numbers = encode_target_numbers(table, plan.target)
         return Dataset(attributes, (), values, numbers, weights, plan.group_costs)
     classes = plan.classes if plan.classes is not None else classes_of(table, plan.target)
     target = encode_classes(table, plan.target, classes)
-    weights = weights * _class_weights(plan, classes)[target]
-    if weights.sum() <= 0:
-        raise _wrong("/class_weights", "no row is left with any weight")
+    total = float((weights * class_weights_of(plan, classes)[target]).sum())
+    if not 0 < total < np.inf:
+        detail = "the weights of the rows must have a sum above 0 that is a finite number"
+        raise _wrong("/class_weights", detail)
     return Dataset(attributes, classes, values, target, weights, plan.group_costs)
 
 
@@ -119,7 +120,8 @@ def _encode(table: Table, attribute: Attribute) -> Floats:
     return encoded
 
 
-def _weights(table: Table, name: str | None) -> Floats:
+def row_weights(table: Table, name: str | None) -> Floats:
+    """Per row its weight: 1, or what a column says."""
     if name is None:
         return np.ones(table.n_rows)
     weights = encode_numbers(table, name)
@@ -132,7 +134,8 @@ def _weights(table: Table, name: str | None) -> Floats:
     return weights
 
 
-def _class_weights(plan: Plan, classes: tuple[str, ...]) -> Floats:
+def class_weights_of(plan: Plan, classes: tuple[str, ...]) -> Floats:
+    """Per class the factor of its rows' weights in training; metrics know nothing of it."""
     strangers = [name for name in plan.class_weights if name not in classes]
     if strangers:
         detail = f"{strangers[0]!r} is no class of the target"

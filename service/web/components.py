@@ -110,7 +110,10 @@ def _answer(name: str, answers: dict[str, Any]) -> dict[str, Any]:
 ROUTE: dict[str, Any] = {
     "leaves": {**COUNT, "description": "How many leaves the row reached; 0: there is no answer."},
     "unknown": _list(TEXT, description="The unknown attributes that mattered."),
-    "certain": {"type": "boolean", "description": "Whether only one leaf was reached."},
+    "certain": {
+        "type": "boolean",
+        "description": "Whether no unknown value mattered, and training rows had reached the leaf.",
+    },
 }
 COST = {
     "cost": {
@@ -230,11 +233,12 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "description": "Rows with the target; exactly one of `rows` and `columns`.",
     },
     "EvaluateAnswer": _object(
-        ["model", "version", "task", "metrics"],
+        ["model", "version", "task", "metrics", "warnings"],
         model=TEXT,
         version={"type": "integer", "minimum": 1},
         task=TASK,
         metrics={"type": "object", "description": "What has no value on these rows is null."},
+        warnings=_list(ref("Fault"), description="Values that no category has; each is null."),
     ),
     "ClassPrediction": _object(list(CLASS_PREDICTION), **CLASS_PREDICTION, **COST),
     "NumberPrediction": _object(list(NUMBER_PREDICTION), **NUMBER_PREDICTION, **COST),

@@ -40,6 +40,6 @@ def evaluate_version(name: str, version: int) -> Response:
     table = read_table(body, Limits(most, most))
     with context().store.reading() as session:
         loaded = load(session, context().cache, Selection(name, version))
-    metrics = evaluate(loaded, table, body.get("weight"))
+    metrics, strangers = evaluate(loaded, table, body.get("weight"))
     head = {"model": name, "version": version, "task": loaded.version.task}
-    return jsonify(head | {"metrics": metrics})
+    return jsonify(head | {"metrics": metrics, "warnings": strangers})

@@ -57,4 +57,5 @@ EVALUATE: dict[str, Any] = {"rows": ROWS}
 EVALUATION: dict[str, Any] = {
     **_VERSION,
     "metrics": {"rows": 4, "weight": 4.0, "accuracy": 0.75, "log_loss": 0.41, "brier": 0.27},
+    "warnings": [],
 }

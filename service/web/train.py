@@ -16,12 +16,13 @@ from service.web.context import context
 from service.web.jobs import POLL, told
 from service.web.order import read_order
 from service.web.schemas import JobSchema
+from service.web.terms import KEY_IN_HEADER, REPLAYED, read_key, read_terms
 from service.web.train_schemas import PreviewSchema, TrainQuerySchema, TrainSchema
 
 blp = Blueprint("train", __name__, description="Train a tree.")
 
 
-@blp.route("/train", methods=["POST"])
+@blp.route("/train", methods=["POST"], parameters=[KEY_IN_HEADER])
 @blp.arguments(TrainSchema, example=examples.TRAIN)
 @blp.arguments(TrainQuerySchema, location="query")
 @blp.response(
@@ -31,6 +32,7 @@ blp = Blueprint("train", __name__, description="Train a tree.")
     headers={
         "Location": {"schema": {"type": "string"}, "description": "The address of the job."},
         "Retry-After": {"schema": {"type": "integer"}, "description": "Seconds until then."},
+        REPLAYED: {"schema": {"const": "true"}, "description": "The key had made this job before."},
     },
 )
 @blp.alt_response(200, schema=PreviewSchema, description="What would be trained.", success=True)
@@ -41,13 +43,18 @@ def train(order: Mapping[str, Any], query: Mapping[str, Any]) -> Any:
     All that can be checked is checked before the answer; the training itself is a job. With
     `validate_only` nothing is written, and what would be trained is answered instead.
     """
-    request = read_order(order, context().settings.max_train_cells)
+    settings, key = context().settings, read_key()
+    terms = read_terms(order, settings)
+    request = read_order(order, settings.max_train_cells)
     if query["validate_only"]:
         return _preview(request)
     body = submit.check(request)
+    if key is not None:
+        terms = submit.keyed(terms, key, body)
     with context().store.writing() as session:
-        job = submit.submit(session, request.model, body, context().settings.max_attempts)
-    return told(job), 202, {"Location": url_for("jobs.get_job", job_id=job.id), **POLL}
+        made = submit.submit(session, request.model, body, settings.max_attempts, terms)
+    headers = {"Location": url_for("jobs.get_job", job_id=made.job.id), **POLL}
+    return told(made.job), 202, headers | ({REPLAYED: "true"} if made.is_replay else {})
 
 
 def _preview(request: TrainRequest) -> Response:

@@ -17,6 +17,7 @@ from service.web.schemas import (
     ProblemFaultSchema,
     about,
 )
+from service.web.terms import PRIORITIES, LimitsSchema, WebhookSchema
 
 METHODS = ["none", "hold_out", "cross_validation"]
 EVALUATION = EvaluationPlan()
@@ -93,7 +94,10 @@ class TrainSchema(Schema):
     )
     weight = Text(metadata=about("The column that holds the weights of the rows."))
     class_weights = ByName(
-        metadata=about("By class what its rows' weights are multiplied by; 1 where not named."),
+        metadata=about(
+            "By class what its rows' weights are multiplied by in training. Probabilities are "
+            "those of the weighted classes; metrics use the rows' own weights."
+        ),
     )
     groups = ByName(
         metadata=about("By group the cost that is paid once for all attributes in it."),
@@ -105,6 +109,13 @@ class TrainSchema(Schema):
     )
     params = fields.Nested(ParamsSchema, load_default=lambda: {"preset": DEFAULT_PRESET})
     evaluation = fields.Nested(EvaluationSchema, load_default=lambda: EvaluationSchema().load({}))
+    priority = Whole(
+        load_default=0,
+        validate=PRIORITIES,
+        metadata=about("Higher ones first; of one model and priority in the order of the orders."),
+    )
+    limits = fields.Nested(LimitsSchema, load_default=dict)
+    webhook = fields.Nested(WebhookSchema)
 
 
 class TrainQuerySchema(Schema):

@@ -1,5 +1,8 @@
 """The preset that chooses for itself."""
 
+from collections.abc import Callable
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -28,6 +31,12 @@ def some_values(n_rows: int) -> np.ndarray:
     return values
 
 
+def after(times: int) -> Callable[[], bool]:
+    """Late once it was asked so many times."""
+    asked = count()
+    return lambda: next(asked) >= times
+
+
 def auto(**changes: object) -> Params:
     return resolve("auto", {"folds": 3, **changes})
 
@@ -35,7 +44,7 @@ def auto(**changes: object) -> Params:
 def test_it_finds_the_one_cut_there_is_and_says_what_it_tried() -> None:
     values = some_values(80)
     target = (np.nan_to_num(values[:, 0]) > 0.5).astype(np.int64)
-    learned = study(Task(a_dataset(target, ("no", "yes"), values), auto(), is_late=lambda: True))
+    learned = study(Task(a_dataset(target, ("no", "yes"), values), auto(), is_late=after(10)))
     tree, notes = learned.served, learned.notes
 
     assert tree.attribute[0] == 0
@@ -47,7 +56,7 @@ def test_it_finds_the_one_cut_there_is_and_says_what_it_tried() -> None:
 
 def test_noise_is_not_split() -> None:
     values, target = some_values(60), RANDOM.integers(0, 2, 60)
-    learned = study(Task(a_dataset(target, ("no", "yes"), values), auto(), is_late=lambda: True))
+    learned = study(Task(a_dataset(target, ("no", "yes"), values), auto(), is_late=after(10)))
 
     assert learned.notes["chosen"]["leaves"] <= 3
 
@@ -55,7 +64,7 @@ def test_noise_is_not_split() -> None:
 def test_numbers_are_predicted_too() -> None:
     values = some_values(60)
     target = np.where(values[:, 2] == 1, 10.0, 0.0) + RANDOM.random(60)
-    learned = study(Task(a_dataset(target, (), values), auto(), is_late=lambda: True))
+    learned = study(Task(a_dataset(target, (), values), auto(), is_late=after(10)))
 
     assert learned.served.attribute[0] == 2
     assert learned.params.criterion == "squared_error"
@@ -64,7 +73,7 @@ def test_numbers_are_predicted_too() -> None:
 def test_it_chooses_the_same_twice() -> None:
     values = some_values(40)
     data = a_dataset(RANDOM.integers(0, 3, 40), ("a", "b", "c"), values)
-    once, again = (study(Task(data, auto(), is_late=lambda: True)).notes for _ in range(2))
+    once, again = (study(Task(data, auto(), is_late=after(10))).notes for _ in range(2))
 
     assert once == again
 
@@ -73,7 +82,7 @@ def test_it_chooses_the_same_twice() -> None:
 def test_it_keeps_to_what_was_said_of_nulls(missing: str) -> None:
     values, target = some_values(30), RANDOM.integers(0, 2, 30)
     data = a_dataset(target, ("no", "yes"), values)
-    learned = study(Task(data, auto(missing=missing), is_late=lambda: True))
+    learned = study(Task(data, auto(missing=missing), is_late=after(10)))
 
     assert learned.params.missing == missing
 
@@ -82,3 +91,19 @@ def test_one_row_is_a_leaf() -> None:
     data = a_dataset(np.array([1]), ("no", "yes"), some_values(1))
 
     assert len(study(Task(data, auto())).tree) == 1
+
+
+def test_when_there_is_no_time_one_way_is_judged_on_one_fold() -> None:
+    values, target = some_values(60), RANDOM.integers(0, 2, 60)
+    data = a_dataset(target, ("no", "yes"), values)
+    learned = study(Task(data, auto(), is_late=lambda: True))
+
+    assert len({each["family"] for each in learned.notes["tried"]}) == 1
+
+
+def test_a_limit_that_was_asked_for_is_kept() -> None:
+    values, target = some_values(60), RANDOM.integers(0, 2, 60)
+    data = a_dataset(target, ("no", "yes"), values)
+    learned = study(Task(data, auto(min_weight=25.0), is_late=after(10)))
+
+    assert learned.params.min_weight == 25.0

@@ -1,5 +1,7 @@
 """Prediction: a null is divided over the branches by their share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -138,3 +140,33 @@ def two_rows() -> Dataset:
         np.array([0, 1]),
         np.ones(2),
     )
+
+
+@st.composite
+def any_tree_and_rows(draw) -> tuple[CompiledTree, np.ndarray]:
+    regression = draw(st.booleans())
+    criteria = ("squared_error",) if regression else ()
+    data = draw(datasets(regression=regression))
+    compiled = a_compiled(data, draw(grow_params(*criteria)))
+    return compiled, draw(matrices(data.attributes, 6))
+
+
+@pytest.mark.parametrize("missing", ["weighted", "aggregate"])
+@given(any_tree_and_rows())
+def test_who_ends_early_is_told_what_the_leaves_below_would_tell(
+    missing: str, drawn: tuple[CompiledTree, np.ndarray]
+) -> None:
+    compiled, values = drawn
+    to_the_leaves = replace(compiled, mixture=None)
+    early, late = (predict(each, values, missing) for each in (compiled, to_the_leaves))
+
+    for column, expected in vars(late).items():
+        assert_allclose(getattr(early, column), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["last_prediction", "default_child"])
+def test_nothing_is_certain_where_a_null_was_decided_for_the_row(missing: str) -> None:
+    compiled = a_compiled(two_rows(), Params())
+    found = predict(compiled, np.array([[np.nan], [1.0]]), missing)
+
+    assert found.certain.tolist() == [False, True]
