@@ -20,11 +20,11 @@ from service.tree.cross_validation import betas, routing
 from service.tree.dataset import Dataset, rows_of
 from service.tree.folds import stratified_folds
 from service.tree.freeze import freeze
-from service.tree.grow import grow_from, ignore, whole
+from service.tree.grow import whole
 from service.tree.nodes import Tree
 from service.tree.params import PRESETS, Params
 from service.tree.predict import predict
-from service.tree.pruners import Learned, Task, sequence_tree, strata
+from service.tree.pruners import Learned, Task, grown_root, sequence_tree, strata
 from service.tree.sprout import copied
 
 CONFIDENCES = (0.01, 0.1, 0.25, 0.4)
@@ -147,8 +147,7 @@ def _options(task: Task, name: str, params: Params) -> list[Option]:
 def _pessimistic(task: Task, data: Dataset, params: Params) -> list[Tree]:
     """The tree pruned with each confidence."""
     context = make_context(data, params)
-    root = grow_from(context, whole(data), None, task.max_nodes, ignore)
-    pessimistic.collapse(root)
+    root = grown_root(context, whole(data), task.max_nodes)
     trees = []
     for confidence in CONFIDENCES:
         judged = replace(context, params=replace(params, confidence=confidence))

@@ -4,10 +4,29 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from service.tree.arrays import Bools
+from service.tree.arrays import Bools, Floats
+from service.tree.criterion import TIE
 from service.tree.nodes import Split, Tree
 
 SETS = ("set_start", "set_values")
+
+
+def cheapest(tree: Tree, as_leaf: Floats, *, prune_ties: bool) -> Tree:
+    """The tree cut where a leaf loses no more than the subtree, or less; bottom-up, once.
+
+    `as_leaf` is per node what it would lose as a leaf; losses of leaves add up.
+    """
+    tie = TIE * float(as_leaf[0])
+    best, below = as_leaf.copy(), np.zeros(len(tree))
+    is_cut = np.zeros(len(tree), dtype=bool)
+    for node in range(len(tree) - 1, -1, -1):
+        if not tree.is_leaf[node]:
+            gained = below[node] - as_leaf[node]
+            is_cut[node] = gained >= -tie if prune_ties else gained > tie
+            best[node] = as_leaf[node] if is_cut[node] else below[node]
+        if node:
+            below[tree.parent[node]] += best[node]
+    return with_leaves(tree, is_cut)
 
 
 def with_leaves(tree: Tree, is_cut: Bools) -> Tree:

@@ -47,11 +47,11 @@ def _replaced(context: Context, sprout: Sprout) -> bool:
     if context.params.raising:
         branch = _estimate(context, largest, sprout.part)
     leaf = _pessimistic(context, sprout)
-    tree = sum(_pessimistic(context, each) for each in bottom_up(sprout) if not each.children)
-    if leaf <= tree + slack and leaf <= branch + slack:
+    below = sum(_pessimistic(context, each) for each in bottom_up(sprout) if not each.children)
+    if leaf <= below + slack and leaf <= branch + slack:
         sprout.make_leaf()
         return False
-    if branch > tree + slack:
+    if branch > below + slack:
         return False
     sprout.candidate, sprout.sizes = largest.candidate, largest.sizes
     sprout.children = largest.children

@@ -60,13 +60,18 @@ class Learned:
 Pruner: TypeAlias = Callable[[Task], Learned]
 
 
-def grown(task: Task, data: Dataset | None = None) -> Tree:
-    """The tree as it grows; collapsed where the params ask."""
-    context = make_context(data or task.data, task.params)
-    root = grow_from(context, whole(context.data), None, task.max_nodes, task.report)
-    if task.params.collapse:
+def grown_root(context: Context, part: Part, max_nodes: int, report: Report = ignore) -> Sprout:
+    """The root of the tree of these rows; collapsed where the params ask."""
+    root = grow_from(context, part, None, max_nodes, report)
+    if context.params.collapse:
         pessimistic.collapse(root)
-    return freeze(context, root)
+    return root
+
+
+def grown(task: Task, data: Dataset | None = None) -> Tree:
+    """The tree as it grows, of all rows or of others."""
+    context = make_context(data or task.data, task.params)
+    return freeze(context, grown_root(context, whole(context.data), task.max_nodes, task.report))
 
 
 def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
@@ -77,9 +82,7 @@ def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
     part = None if rows is None else Part(rows, task.data.weights[rows])
     context = make_context(task.data, task.params, part)
     report = task.report if rows is None else ignore
-    root = grow_from(context, part or whole(task.data), None, task.max_nodes, report)
-    if task.params.collapse:
-        pessimistic.collapse(root)
+    root = grown_root(context, part or whole(task.data), task.max_nodes, report)
     tree = freeze(context, root)
     return with_alpha_cut(tree, task.params.links, _risks(context, root, tree))
 
@@ -101,9 +104,7 @@ def learn_unpruned(task: Task) -> Learned:
 def learn_pessimistic(task: Task) -> Learned:
     """The tree pruned by what its leaves are believed to get wrong."""
     context = make_context(task.data, task.params)
-    root = grow_from(context, whole(task.data), None, task.max_nodes, task.report)
-    if task.params.collapse:
-        pessimistic.collapse(root)
+    root = grown_root(context, whole(task.data), task.max_nodes, task.report)
     pessimistic.prune(context, root)
     return Learned(freeze(context, root), task.params)
 
