@@ -12,7 +12,7 @@ from service.tree.compiled import CompiledTree, compile_tree
 from service.tree.costs import expected_costs, has_costs
 from service.tree.dataset import Dataset, rows_of
 from service.tree.evaluate import Fitted, fitted, nulled_report, report
-from service.tree.folds import hold_out, stratified_folds
+from service.tree.folds import balanced_folds, hold_out
 from service.tree.grow import ignore
 from service.tree.learn import study
 from service.tree.nodes import Tree
@@ -116,7 +116,7 @@ def _evaluation(request: TrainRequest, task: Task) -> dict[str, Any] | None:
         folds = hold_out(strata(data), plan.fraction, plan.seed).astype(int) - 1
         told["fraction"] = plan.fraction
     else:
-        folds = stratified_folds(strata(data), plan.folds, plan.seed)
+        folds = balanced_folds(strata(data), data.weights, plan.folds, plan.seed)
         told["folds"] = int(folds.max()) + 1
     trees = list(fitted(data, folds, lambda part: _fit(task, part)))
     if not trees:

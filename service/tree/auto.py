@@ -18,7 +18,7 @@ from service.tree.compiled import compile_tree
 from service.tree.cost_complexity import at_alpha, merged, sequence
 from service.tree.cross_validation import betas, routing
 from service.tree.dataset import Dataset, rows_of
-from service.tree.folds import stratified_folds
+from service.tree.folds import balanced_folds
 from service.tree.freeze import freeze
 from service.tree.grow import whole
 from service.tree.nodes import Tree
@@ -162,7 +162,8 @@ def _judged(task: Task, families: dict[str, Params], options: Sequence[Option]) 
     lost, counts = np.zeros((len(options), len(task.data.target))), np.zeros(len(task.data.target))
     largest = max(len(option.tree) for option in options)
     for repeat in range(MOST_REPEATS):
-        folds = stratified_folds(strata(task.data), task.params.folds, task.params.seed + repeat)
+        seed, weights = task.params.seed + repeat, task.data.weights
+        folds = balanced_folds(strata(task.data), weights, task.params.folds, seed)
         for fold in np.unique(folds):
             if counts.any() and task.is_late():
                 return _mean(lost, counts)

@@ -21,9 +21,32 @@ def stratified_folds(target: Ints, n_folds: int, seed: int) -> Ints:
     return folds
 
 
-def plain_folds(n_rows: int, n_folds: int, seed: int) -> Ints:
-    """Per row its fold, whatever its target."""
-    return stratified_folds(np.zeros(n_rows, dtype=np.int64), n_folds, seed)
+def balanced_folds(target: Ints, weights: Floats, n_folds: int, seed: int) -> Ints:
+    """Per row its fold, so that folds weigh alike, each class for itself and on the whole.
+
+    The heaviest rows of a class are dealt first, each to the fold that has least of the class.
+    """
+    if len(weights) == 0 or (weights == weights[0]).all():
+        return stratified_folds(target, n_folds, seed)
+    n_folds = max(1, min(n_folds, len(target)))
+    folds, total = np.empty(len(target), dtype=np.int64), np.zeros(n_folds)
+    chance = np.random.default_rng(seed).random(len(target))
+    of_class, last = np.zeros(n_folds), -1
+    for row in np.lexsort((chance, -weights, target)).tolist():
+        if target[row] != last:
+            of_class, last = np.zeros(n_folds), target[row]
+        fold = int(np.lexsort((total, of_class))[0])
+        folds[row] = fold
+        of_class[fold] += weights[row]
+        total[fold] += weights[row]
+    return folds
+
+
+def quantile_strata(numbers: Floats, n_strata: int = 10) -> Ints:
+    """Per row the stretch of the sorted numbers it stands in: strata of a target of numbers."""
+    ranks = np.empty(len(numbers), dtype=np.int64)
+    ranks[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+    return ranks * max(1, min(n_strata, len(numbers) // 2)) // max(len(numbers), 1)
 
 
 def hold_out(target: Ints, fraction: float, seed: int) -> Bools:

@@ -12,7 +12,7 @@ from service.tree.candidate import Context, make_context
 from service.tree.cost_complexity import at_alpha, merged, risk_of, sequence, with_alpha_cut
 from service.tree.cross_validation import Validated, chosen_alpha, cross_validated
 from service.tree.dataset import Dataset, rows_of
-from service.tree.folds import hold_out, stratified_folds
+from service.tree.folds import balanced_folds, hold_out, quantile_strata
 from service.tree.freeze import freeze
 from service.tree.grow import Report, grow_from, ignore, whole
 from service.tree.nodes import Tree
@@ -168,7 +168,7 @@ def _spread(alphas: Floats) -> Floats:
 
 def _validated(task: Task, alphas: Floats) -> Validated:
     data, params = task.data, task.params
-    folds = stratified_folds(strata(data), params.folds, params.seed)
+    folds = balanced_folds(strata(data), data.weights, params.folds, params.seed)
     return cross_validated(data, lambda rows: sequence_tree(task, rows), params, folds, alphas)
 
 
@@ -179,9 +179,9 @@ def _held(task: Task) -> Bools:
 
 
 def strata(data: Dataset) -> Ints:
-    """Per row the group that folds are to hold equal parts of: its class; one for all numbers."""
+    """Per row the group of which folds hold equal parts: its class, or a stretch of numbers."""
     if data.is_regression:
-        return np.zeros(len(data.target), dtype=np.int64)
+        return quantile_strata(data.target.astype(np.float64))
     return data.target.astype(np.int64)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.tree.folds import hold_out, plain_folds, stratified_folds
+from service.tree.folds import balanced_folds, hold_out, quantile_strata, stratified_folds
 
 TARGETS = st.lists(st.integers(0, 3), min_size=1, max_size=40).map(
     lambda drawn: np.array(drawn, dtype=np.int64)
@@ -25,16 +25,6 @@ def test_no_fold_holds_two_rows_more_of_a_class_than_another(
     for number in np.unique(target):
         assert np.ptp(sizes(folds[target == number], n_folds)) <= 1
     assert np.ptp(sizes(folds, n_folds)) <= 1
-
-
-@given(st.integers(1, 40), st.integers(2, 12), SEEDS)
-def test_no_fold_is_empty_and_there_are_no_more_folds_than_rows(
-    n_rows: int, n_folds: int, seed: int
-) -> None:
-    folds = plain_folds(n_rows, n_folds, seed)
-
-    assert sizes(folds, 1).min() >= 1
-    assert len(sizes(folds, 1)) == min(n_folds, n_rows)
 
 
 @given(TARGETS, SEEDS)
@@ -59,7 +49,7 @@ def test_the_worked_classes_of_53_31_and_16_rows_fall_into_five_folds_of_twenty(
 
 
 def test_no_rows_have_no_folds() -> None:
-    assert len(plain_folds(0, 10, 0)) == 0
+    assert len(stratified_folds(np.empty(0, dtype=np.int64), 10, 0)) == 0
     assert len(hold_out(np.empty(0, dtype=np.int64), 0.3, 0)) == 0
 
 
@@ -85,3 +75,29 @@ def test_every_class_can_lose_the_only_row_that_is_held_out() -> None:
     lost = {int(target[hold_out(target, 0.25, seed)][0]) for seed in range(20)}
 
     assert lost == {0, 1}
+
+
+@given(TARGETS, st.integers(2, 12), SEEDS)
+def test_rows_of_equal_weight_are_dealt_by_number(
+    target: np.ndarray, n_folds: int, seed: int
+) -> None:
+    folds = balanced_folds(target, np.full(len(target), 2.0), n_folds, seed)
+
+    np.testing.assert_array_equal(folds, stratified_folds(target, n_folds, seed))
+
+
+@given(st.integers(0, 20))
+def test_folds_of_skewed_weights_weigh_nearly_alike(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    target, weights = numbers.integers(0, 3, 300), numbers.exponential(1.0, 300)
+    folds = balanced_folds(target, weights, 5, seed)
+    for rows in (np.full(300, fill_value=True), *(target == number for number in range(3))):
+        share = np.bincount(folds[rows], weights[rows], 5) / weights[rows].sum()
+
+        assert np.abs(share - 0.2).max() < 0.03
+
+
+def test_numbers_are_dealt_by_their_quantiles() -> None:
+    strata = quantile_strata(np.array([5.0, 1.0, 9.0, 7.0, 3.0, 8.0]), n_strata=3)
+
+    assert strata.tolist() == [1, 0, 2, 1, 0, 2]
