@@ -7,13 +7,12 @@ from typing import TypeAlias
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
-from service.tree.compiled import CompiledTree, compile_tree
-from service.tree.cost_complexity import at_alpha
+from service.tree.compiled import compile_tree
 from service.tree.criterion import TIE
 from service.tree.dataset import Dataset, rows_of
 from service.tree.nodes import Tree
 from service.tree.params import Params
-from service.tree.predict import predict
+from service.tree.predict import mixed
 from service.tree.route import route
 
 GrowTree: TypeAlias = Callable[[Ints], Tree]  # rows outside a fold -> their tree, with alphas
@@ -31,17 +30,6 @@ class Validated:
 def routing(params: Params) -> str:
     """How rows with nulls are routed where the tree was grown in this way."""
     return "last_prediction" if params.missing == "stop" else "weighted"
-
-
-def losses_of(data: Dataset, tree: Tree, params: Params) -> Floats:
-    """Per row what a tree loses on it: 0 or 1, or the squared error."""
-    compiled = compile_tree(tree, data.attributes, data.classes, params)
-    found = predict(compiled, data.values, routing(params))
-    if data.is_regression:
-        squared: Floats = (data.target - found.means) ** 2
-        return squared
-    wrong: Floats = np.not_equal(found.classes, data.target).astype(np.float64)
-    return wrong
 
 
 def betas(alphas: Floats, links: str = "weakest_link") -> Floats:
@@ -81,55 +69,37 @@ def chosen_alpha(validated: Validated, standard_errors: float) -> float:
 
 
 def _losses_at(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tuple[Floats, Bools]:
-    """Per limit and row the loss, and whether the row stopped above a leaf; limits ascend."""
-    losses = np.empty((len(limits), len(data.target)))
-    stopped = np.zeros(losses.shape, dtype=bool)
-    divides = _divides(data, tree, params)
-    losses[:, ~divides], stopped[:, ~divides] = _climbing(
-        rows_of(data, ~divides), tree, params, limits
-    )
-    if divides.any():
-        some = rows_of(data, divides)
-        for at, limit in enumerate(limits):
-            losses[at, divides] = losses_of(some, at_alpha(tree, limit), params)
-    return losses, stopped
+    """Per limit and row the loss, and whether the row stopped above a leaf; limits ascend.
 
-
-def _divides(data: Dataset, tree: Tree, params: Params) -> Bools:
-    """Per row whether it may end at several leaves."""
-    if routing(params) != "weighted":
-        return np.zeros(len(data.target), dtype=bool)
-    used = np.unique(tree.attribute[~tree.is_leaf])
-    return np.asarray(np.isnan(data.values[:, used]).any(axis=1))
-
-
-def _climbing(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tuple[Floats, Bools]:
-    """The same for rows that end at one node: routed once, they climb as the limits rise."""
+    Rows are routed once. As the limits rise, the nodes at which they ended climb to the ancestors
+    that have become leaves; the weights of a row at these add up to what had arrived there.
+    """
     compiled = compile_tree(tree, data.attributes, data.classes, params)
-    ends = _ends(compiled, data)
     losses = np.empty((len(limits), len(data.target)))
     stopped = np.zeros(losses.shape, dtype=bool)
     cut = np.where(tree.is_leaf, -np.inf, tree.alpha_cut)
-    for at, limit in enumerate(limits):
-        above = tree.parent[ends]
-        while (rises := (above >= 0) & (cut[above] <= limit)).any():
-            ends = np.where(rises, above, ends)
-            above = tree.parent[ends]
-        losses[at] = _losses_where(compiled, data, ends)
-        stopped[at] = cut[ends] > limit
+    for routed in route(compiled, data.values, routing(params)):
+        rows, starts = np.unique(routed.rows, return_index=True)
+        ends, held = routed.leaves, rows_of(data, rows)
+        for at, limit in enumerate(limits):
+            ends = _climbed(tree, cut, ends, limit)
+            answers = mixed(routed.weights, compiled.probabilities[ends], starts)
+            losses[at, rows] = _losses_of(held, answers)
+            stopped[at, rows] = cut[ends[starts]] > limit
     return losses, stopped
 
 
-def _ends(compiled: CompiledTree, data: Dataset) -> Ints:
-    """Per row the node at which it ends: a leaf, or one that asks for what it does not know."""
-    ends = np.zeros(len(data.target), dtype=np.int64)
-    for routed in route(compiled, data.values, "last_prediction"):
-        ends[routed.rows] = routed.leaves
+def _climbed(tree: Tree, cut: Floats, ends: Ints, limit: float) -> Ints:
+    """Per node its topmost ancestor that is a leaf at this limit, or itself."""
+    above = tree.parent[ends]
+    while (rises := (above >= 0) & (cut[above] <= limit)).any():
+        ends = np.where(rises, above, ends)
+        above = tree.parent[ends]
     return ends
 
 
-def _losses_where(compiled: CompiledTree, data: Dataset, nodes: Ints) -> Floats:
-    answers = compiled.probabilities[nodes]
+def _losses_of(data: Dataset, answers: Floats) -> Floats:
+    """Per row what is lost by these answers: 0 or 1, or the squared error."""
     if data.is_regression:
         squared: Floats = (data.target - answers[:, 0]) ** 2
         return squared

@@ -51,7 +51,7 @@ def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
             continue
         rows, starts = np.unique(routed.rows, return_index=True)
         leaves, weights = routed.leaves, routed.weights
-        found.probabilities[rows] = _mixed(weights, ends.answers[leaves], starts)
+        found.probabilities[rows] = mixed(weights, ends.answers[leaves], starts)
         found.lowest[rows] = np.minimum.reduceat(ends.lowest[leaves], starts)
         found.highest[rows] = np.maximum.reduceat(ends.highest[leaves], starts)
         found.leaves[rows] = np.add.reduceat(ends.n_leaves[leaves], starts)
@@ -59,7 +59,7 @@ def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
         if compiled.tree.is_regression:
             apart = ends.answers[leaves, 0] - found.probabilities[routed.rows, 0]
             squares = ends.variance[leaves] + apart * apart
-            found.deviation[rows] = np.sqrt(_mixed(weights, squares[:, None], starts)[:, 0])
+            found.deviation[rows] = np.sqrt(mixed(weights, squares[:, None], starts)[:, 0])
     pairs = np.unique(np.concatenate(met), axis=0)
     found.certain[pairs[:, 0]] = False
     return replace(found, met=pairs)
@@ -94,7 +94,8 @@ def _ends(compiled: CompiledTree, missing: str) -> Ends:
     answers, variance = mixture.answers, mixture.variance
     if missing == POOLING:
         answers, weight = pooled_answers(mixture), mixture.pooled_weight
-        variance = mixture.pooled_spread / np.where(weight > 0, weight, 1.0)
+        spread = mixture.pooled_spread / np.where(weight > 0, weight, 1.0)
+        variance = np.where(weight > 0, spread, variance)  # an empty leaf answers as its parent
     return Ends(answers, mixture.lowest, mixture.highest, variance, mixture.n_leaves)
 
 
@@ -106,9 +107,10 @@ def _met(routed: Routed, mixture: Mixture | None) -> Ints:
     return np.concatenate([routed.met, np.column_stack([routed.rows[ends], attributes])])
 
 
-def _mixed(weights: Floats, answers: Floats, starts: Ints) -> Floats:
-    mixed = np.add.reduceat(weights[:, None] * answers, starts)
+def mixed(weights: Floats, answers: Floats, starts: Ints) -> Floats:
+    """Per row the mean of its answers by weight; a row's answers stand together from its start."""
+    summed = np.add.reduceat(weights[:, None] * answers, starts)
     # the shares of a deep tree sum to one only up to rounding; one end is exact as it is
     counts = np.diff(np.append(starts, len(weights)))
     total = np.where(counts == 1, 1.0, np.add.reduceat(weights, starts))
-    return mixed / total[:, None]
+    return summed / total[:, None]
