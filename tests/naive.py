@@ -80,8 +80,21 @@ def _grow(data: Dataset, rows: list[Row], params: Params, depth: int) -> Naive:
 def _best(
     data: Dataset, rows: list[Row], attribute: int, params: Params
 ) -> tuple[float, float, Way] | None:
+    best = _best_of(_ways(data, rows, attribute, params), rows, params)
+    is_multiway = (
+        data.attributes[attribute].kind == Kind.CATEGORICAL and params.categorical == "multiway"
+    )
+    if best is None and not is_multiway and _has_null_branch(data, attribute, params):
+        apart = Way(attribute, 3, is_binary=False, branch=lambda value: 2 if value is None else 0)
+        return _best_of(iter([apart]), rows, params)
+    return best
+
+
+def _best_of(
+    ways: Iterator[Way], rows: list[Row], params: Params
+) -> tuple[float, float, Way] | None:
     best = None
-    for way in _ways(data, rows, attribute, params):
+    for way in ways:
         branches = _branches(rows, way)
         sizes = [weight(branch) for branch in branches]
         if sum(size > 0 and size >= params.min_weight - 1e-9 for size in sizes) < 2:
@@ -111,11 +124,7 @@ def _ways(data: Dataset, rows: list[Row], attribute: int, params: Params) -> Ite
     column = [row[0][attribute] for row in rows]
     known = sorted({value for value in column if value is not None})
     null: Callable[[], int | None] = lambda: None  # noqa: E731
-    n_more = 0
-    if params.missing == "own_branch" and any(
-        row[0][attribute] is None for row in naive_rows(data)
-    ):
-        n_more = 1
+    n_more = int(_has_null_branch(data, attribute, params))
     for n_branches, branch in _divisions(data, attribute, known, params.categorical):
         common = None
         if params.missing == "majority" and known:
@@ -127,6 +136,11 @@ def _ways(data: Dataset, rows: list[Row], attribute: int, params: Params) -> Ite
             data.attributes[attribute].kind != Kind.CATEGORICAL or params.categorical != "multiway",
             lambda value, b=branch, n=null_branch: n if value is None else b(value),
         )
+
+
+def _has_null_branch(data: Dataset, attribute: int, params: Params) -> bool:
+    has_null = any(row[0][attribute] is None for row in naive_rows(data))
+    return params.missing == "own_branch" and has_null
 
 
 def _divisions(

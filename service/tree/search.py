@@ -105,6 +105,24 @@ CATEGORICAL: dict[str, Search] = {
 
 def search(context: Context, attribute: int, view: View) -> Candidate | None:
     """The best split on one attribute, or None where it offers none."""
-    if context.data.attributes[attribute].kind == Kind.CATEGORICAL:
-        return CATEGORICAL[context.params.categorical](context, attribute, view)
-    return search_threshold(context, attribute, view)
+    is_categorical = context.data.attributes[attribute].kind == Kind.CATEGORICAL
+    if is_categorical and context.params.categorical == "multiway":
+        return search_multiway(context, attribute, view)
+    by_kind = CATEGORICAL[context.params.categorical] if is_categorical else search_threshold
+    found = by_kind(context, attribute, view)
+    if found is None and context.has_null_branch(attribute) and len(view.values):
+        return _known_or_null(context, attribute, view, is_categorical=is_categorical)
+    return found
+
+
+def _known_or_null(
+    context: Context, attribute: int, view: View, *, is_categorical: bool
+) -> Candidate | None:
+    """All that is known on one side, null on its own branch: where the known cannot be divided."""
+    known = totals(view.target, view.weights, view.n_classes)
+    branches = np.stack([known, np.zeros_like(known)])
+    if is_categorical:
+        side = np.zeros(len(context.data.attributes[attribute].values), dtype=np.int64)
+        return scored(context, attribute, view, Split.SUBSET, branches, table=side)
+    highest = float(view.values.max())
+    return scored(context, attribute, view, Split.THRESHOLD, branches, highest)

@@ -212,3 +212,21 @@ def test_a_weight_can_be_divided_until_nothing_is_left() -> None:
 
     assert np.isfinite(tree.share).all()
     assert tree.split[0] == Split.THRESHOLD
+
+
+@pytest.mark.parametrize("kind", [Kind.NUMERIC, Kind.ORDINAL, Kind.CATEGORICAL])
+@pytest.mark.parametrize("categorical", ["subset", "one_vs_rest", "multiway"])
+def test_null_with_a_branch_of_its_own_is_told_from_the_one_value_that_is_known(
+    kind: Kind, categorical: str
+) -> None:
+    values = () if kind == Kind.NUMERIC else ("a", "b")
+    data = Dataset(
+        (Attribute("x", kind, values),),
+        ("known", "null"),
+        np.array([[1.0], [1.0], [np.nan]]),
+        np.array([0, 0, 1]),
+        np.ones(3),
+    )
+    tree = learn(data, Params(missing="own_branch", categorical=categorical))
+
+    assert tree.distribution[tree.is_leaf & (tree.weight > 0)].tolist() == [[2.0, 0.0], [0.0, 1.0]]
