@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from service.actions.cache import TreeCache
 from service.actions.select import Selection, fetch_selected
-from service.actions.train import params_of
 from service.storage import nodes
 from service.storage.engine import Session
 from service.storage.records import Version
 from service.tree.compiled import CompiledTree, compile_tree
+from service.tree.params import params_of
 
 
 @dataclass(frozen=True)
@@ -38,5 +38,5 @@ def load_at(session: Session, version: Version, alpha: float | None) -> Loaded:
 
 def _compile(session: Session, version: Version, alpha: float | None) -> CompiledTree:
     tree = nodes.served(nodes.load_tree(session, version), alpha)
-    params = params_of(dict(version.params))
+    params = params_of(version.params)
     return compile_tree(tree, version.attributes, version.classes, params)

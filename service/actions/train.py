@@ -17,7 +17,6 @@ from service.tree.grow import ignore
 from service.tree.learn import study
 from service.tree.nodes import Tree
 from service.tree.oddities import oddities
-from service.tree.params import Params
 from service.tree.pruners import Learned, Task, strata
 from service.tree.training import (
     CLASSIFICATION,
@@ -132,9 +131,3 @@ def _fit(task: Task, part: Dataset) -> CompiledTree | None:
     except InvalidData:
         return None
     return compile_tree(learned.served, part.attributes, part.classes, learned.params)
-
-
-def params_of(stored: dict[str, Any]) -> Params:
-    """The params that a version was trained with."""
-    known = {name: value for name, value in stored.items() if name in asdict(Params())}
-    return Params(**known)

@@ -153,25 +153,14 @@ class VersionDraft:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Version:
-    """One trained result under a model's name; apart from its aliases it never changes."""
+class Version(VersionDraft):
+    """A draft that was kept under a model's name; apart from its aliases it never changes."""
 
     id: int
-    model: str
     number: int
-    task: str
-    target: str
-    classes: tuple[str, ...]
-    attributes: tuple[Attribute, ...]
-    ignored: tuple[str, ...]
-    params: Mapping[str, Any]
-    metrics: Mapping[str, Any]
-    n_rows: int
     n_nodes: int
     n_leaves: int
     depth: int
-    alpha: float | None
-    group_costs: Mapping[str, float]
     job_id: str
     created_at: datetime
     aliases: tuple[str, ...]

@@ -16,7 +16,7 @@ from service.tree.arrays import Bools, Floats
 from service.tree.candidate import make_context
 from service.tree.compiled import compile_tree
 from service.tree.cost_complexity import at_alpha, merged, sequence
-from service.tree.cross_validation import betas, routing
+from service.tree.cross_validation import betas, losses_of, routing
 from service.tree.dataset import Dataset, rows_of
 from service.tree.folds import balanced_folds
 from service.tree.freeze import freeze
@@ -203,15 +203,13 @@ def _lost(held: Dataset, tree: Tree, params: Params) -> Floats:
     Errors alone tell few trees apart where there are few rows.
     """
     compiled = compile_tree(tree, held.attributes, held.classes, params)
-    found = predict(compiled, held.values, routing(params))
+    answers = predict(compiled, held.values, routing(params)).probabilities
+    lost = losses_of(held, answers)
     if held.is_regression:
-        squared: Floats = (held.target - found.means) ** 2
-        return squared
-    wrong = (found.classes != held.target).astype(np.float64)
+        return lost
     actual = np.arange(len(held.classes)) == held.target[:, None]
-    brier: Floats = ((found.probabilities - actual) ** 2).sum(axis=1)
-    lost: Floats = wrong + 0.5 * brier
-    return lost
+    brier: Floats = ((answers - actual) ** 2).sum(axis=1)
+    return lost + 0.5 * brier
 
 
 def _within(task: Task, judged: Judged, risks: Floats) -> Bools:

@@ -13,6 +13,7 @@ from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.candidate import Candidate, Context, cut_value
 from service.tree.nodes import Split
+from service.tree.params import Params
 from service.tree.parts import View, totals
 from service.tree.tables import along, by_category, in_order
 
@@ -33,6 +34,12 @@ class Rules:
 
 J48 = Rules(tolerance=1e-6, least_info=0.0, zero_gain_splits=False, counts_rows=True)
 R8 = Rules(tolerance=0.0, least_info=1e-3, zero_gain_splits=True, counts_rows=False)
+C45 = {"j48": J48, "r8": R8}
+
+
+def tolerance_of(params: Params) -> float:
+    """How much the rules let comparisons miss: nothing, but for J48."""
+    return C45[params.rules].tolerance if params.rules in C45 else 0.0
 
 
 def _spread(rules: Rules, weights: Floats) -> Floats:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.tree.arrays import Floats
+from service.tree.arrays import Floats, Ints
 
 TIE = 1e-12  # scores closer than this are equal: the first attribute, then the lowest cut, wins
 
@@ -92,3 +92,10 @@ def decrease(criterion: Criterion, branches: Floats) -> Floats:
 def first_best(scores: Floats, tie: float = TIE) -> int:
     """The position of the first score that no other exceeds by more than a tie."""
     return int(np.argmax(scores >= scores.max() - tie))
+
+
+def likeliest(answers: Floats) -> Ints:
+    """Per row (row, class) the number of the likeliest class, the first of equals."""
+    best = answers.max(axis=1, keepdims=True)
+    first: Ints = np.argmax(answers >= best - TIE, axis=1)
+    return first

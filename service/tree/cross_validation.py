@@ -8,7 +8,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import compile_tree
-from service.tree.criterion import TIE
+from service.tree.criterion import likeliest
 from service.tree.dataset import Dataset, rows_of
 from service.tree.nodes import Tree
 from service.tree.params import Params
@@ -84,7 +84,7 @@ def _losses_at(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tup
         for at, limit in enumerate(limits):
             ends = _climbed(tree, cut, ends, limit)
             answers = mixed(routed.weights, compiled.probabilities[ends], starts)
-            losses[at, rows] = _losses_of(held, answers)
+            losses[at, rows] = losses_of(held, answers)
             stopped[at, rows] = cut[ends[starts]] > limit
     return losses, stopped
 
@@ -98,14 +98,12 @@ def _climbed(tree: Tree, cut: Floats, ends: Ints, limit: float) -> Ints:
     return ends
 
 
-def _losses_of(data: Dataset, answers: Floats) -> Floats:
+def losses_of(data: Dataset, answers: Floats) -> Floats:
     """Per row what is lost by these answers: 0 or 1, or the squared error."""
     if data.is_regression:
         squared: Floats = (data.target - answers[:, 0]) ** 2
         return squared
-    best = answers.max(axis=1, keepdims=True) - TIE
-    said = np.argmax(answers >= best, axis=1)
-    wrong: Floats = np.not_equal(said, data.target).astype(np.float64)
+    wrong: Floats = np.not_equal(likeliest(answers), data.target).astype(np.float64)
     return wrong
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from service.errors import LimitReached
-from service.tree.c45 import J48, R8, choose_c45, search_c45
+from service.tree.c45 import C45, choose_c45, search_c45, tolerance_of
 from service.tree.candidate import Candidate, Context, make_context
 from service.tree.choose import choose
 from service.tree.criterion import TIE
@@ -20,7 +20,6 @@ from service.tree.sprout import Sprout, divide, make_sprout
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
 
-C45 = {"j48": J48, "r8": R8}
 # of an average row: a node with less holds crumbs of rows that know nothing, and there is no end
 # to dividing them
 LIGHTEST = 1e-3
@@ -80,7 +79,7 @@ def is_settled(context: Context, sprout: Sprout) -> bool:
     if len(sprout.part.rows) < params.min_rows:
         return True
     if params.rules in C45:
-        tolerance = C45[params.rules].tolerance
+        tolerance = tolerance_of(params)
         too_light = 2 * params.min_weight - sprout.weight > tolerance
         return too_light or sprout.errors <= tolerance
     if sprout.weight < LIGHTEST * context.row_weight:
@@ -137,7 +136,7 @@ def candidates(context: Context, part: Part) -> list[Candidate]:
 def split(context: Context, sprout: Sprout, best: Candidate) -> bool:
     """Makes the sprout an inner node, unless its validation rows speak against it."""
     data, params = context.data, context.params
-    least = C45[params.rules].tolerance if params.rules in C45 else 0.0
+    least = tolerance_of(params)
     parts, sizes = divide(data, sprout.part, best, params.missing, least)
     children = [make_sprout(data, part, sprout.depth + 1) for part in parts]
     if sprout.validation is not None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
-from service.tree.criterion import TIE
+from service.tree.criterion import likeliest
 
 N_BINS = 10  # of equal width, for calibration
 SMALLEST = 1e-15  # the log-loss counts no probability as less than this, so that it stays finite
@@ -21,16 +21,9 @@ ClassificationMetric: TypeAlias = Callable[[Floats, Ints, Floats], float | None]
 RegressionMetric: TypeAlias = Callable[[Floats, Floats, Floats], float | None]
 
 
-def predicted_classes(probabilities: Floats) -> Ints:
-    """Per row the number of the likeliest class, the first of equals."""
-    best = probabilities.max(axis=1, keepdims=True)
-    first: Ints = np.argmax(probabilities >= best - TIE, axis=1)
-    return first
-
-
 def accuracy(probabilities: Floats, target: Ints, weights: Floats) -> float | None:
     """The part of the weight whose class was predicted."""
-    return _mean(predicted_classes(probabilities) == target, weights)
+    return _mean(likeliest(probabilities) == target, weights)
 
 
 def balanced_accuracy(probabilities: Floats, target: Ints, weights: Floats) -> float | None:
@@ -88,7 +81,7 @@ def area_under_curve(scores: Floats, positive: Bools, weights: Floats) -> float 
 def confusion(probabilities: Floats, target: Ints, weights: Floats) -> Floats:
     """The weight per (actual class, predicted class)."""
     n_classes = probabilities.shape[1]
-    cell = target * n_classes + predicted_classes(probabilities)
+    cell = target * n_classes + likeliest(probabilities)
     return _sums(cell, weights, n_classes**2).reshape(n_classes, n_classes)
 
 
@@ -97,7 +90,7 @@ def calibration_bins(probabilities: Floats, target: Ints, weights: Floats) -> Fl
 
     Bin 0 is [0, 0.1), the last one [0.9, 1].
     """
-    predicted = predicted_classes(probabilities)
+    predicted = likeliest(probabilities)
     sure = probabilities[np.arange(len(target)), predicted]
     places = np.clip((sure * N_BINS).astype(np.int64), 0, N_BINS - 1)
     sums = [weights, weights * sure, weights * (predicted == target)]

@@ -1,7 +1,7 @@
 """How a tree is to be grown and pruned: presets, each of whose parts can be overridden by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
@@ -58,50 +58,34 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "leaf_estimate": ("frequency", "laplace", "m_estimate"),
 }  # fmt: skip
 
+C45 = Params(
+    criterion="gain_ratio",
+    rules="j48",
+    cut="training_value",
+    numeric_penalty=True,
+    collapse=True,
+    min_weight=2.0,
+    pruning="pessimistic",
+    bound="j48",
+)
+CART = Params(
+    criterion="gini",
+    categorical="subset",
+    rules="rpart",
+    min_weight=1.0,
+    pruning="cost_complexity",
+    links="rpart",
+)
 PRESETS: dict[str, Params] = {
     "auto": Params(pruning="auto"),
     "id3": Params(),
     "gain_ratio": Params(criterion="gain_ratio"),
     "gini": Params(criterion="gini"),
-    "c45": Params(
-        criterion="gain_ratio",
-        rules="j48",
-        cut="training_value",
-        numeric_penalty=True,
-        collapse=True,
-        min_weight=2.0,
-        pruning="pessimistic",
-        bound="j48",
-    ),
-    "c45r8": Params(
-        criterion="gain_ratio",
-        rules="r8",
-        cut="training_value",
-        numeric_penalty=True,
-        collapse=True,
-        min_weight=2.0,
-        pruning="pessimistic",
-        bound="c45",
-    ),
-    "cart": Params(
-        criterion="gini",
-        categorical="subset",
-        rules="rpart",
-        min_weight=1.0,
-        pruning="cost_complexity",
-        links="rpart",
-    ),
-    "rpart": Params(  # cart with rpart's way with nulls, equal values and depth
-        criterion="gini",
-        categorical="subset",
-        rules="rpart",
-        missing="stop",
-        cut="below_midpoint",
-        max_depth=30,
-        min_weight=1.0,
-        pruning="cost_complexity",
-        links="rpart",
-    ),
+    "c45": C45,
+    "c45r8": replace(C45, rules="r8", bound="c45"),
+    "cart": CART,
+    # with rpart's way with nulls, equal values and depth
+    "rpart": replace(CART, missing="stop", cut="below_midpoint", max_depth=30),
 }
 DEFAULT_PRESET = "auto"
 
@@ -109,3 +93,10 @@ DEFAULT_PRESET = "auto"
 def resolve(preset: str, overrides: Mapping[str, Any]) -> Params:
     """The preset with the parts that were named replaced."""
     return replace(PRESETS[preset], **overrides)
+
+
+def params_of(stored: Mapping[str, Any]) -> Params:
+    """The params that a version was trained with; what is stored beside them is left out."""
+    return Params(
+        **{each.name: stored[each.name] for each in fields(Params) if each.name in stored}
+    )

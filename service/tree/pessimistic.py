@@ -2,8 +2,8 @@
 
 from service.tree.arrays import Floats
 from service.tree.bounds import BOUNDS
+from service.tree.c45 import tolerance_of
 from service.tree.candidate import Context
-from service.tree.grow import C45
 from service.tree.parts import Part
 from service.tree.sprout import Sprout, bottom_up, divide, make_sprout
 
@@ -41,8 +41,9 @@ def prune(context: Context, root: Sprout) -> None:
 
 def _replaced(context: Context, sprout: Sprout) -> bool:
     """Makes the sprout a leaf, or its largest branch (then True), or leaves it as it is."""
-    slack = _slack(context)
-    largest = _largest(sprout, slack - MARGIN)
+    tolerance = tolerance_of(context.params)
+    slack = MARGIN + tolerance
+    largest = _largest(sprout, tolerance)
     branch = float("inf")
     if context.params.raising:
         branch = _estimate(context, largest, sprout.part)
@@ -57,11 +58,6 @@ def _replaced(context: Context, sprout: Sprout) -> bool:
     sprout.children = largest.children
     _refresh(context, sprout)
     return True
-
-
-def _slack(context: Context) -> float:
-    rules = C45.get(context.params.rules)
-    return MARGIN + (rules.tolerance if rules else 0.0)
 
 
 def _largest(sprout: Sprout, tolerance: float) -> Sprout:
@@ -82,9 +78,8 @@ def _pessimistic(context: Context, sprout: Sprout) -> float:
 
 def _down(context: Context, sprout: Sprout, part: Part) -> tuple[list[Part], Floats]:
     assert sprout.candidate is not None
-    rules = C45.get(context.params.rules)
-    least = rules.tolerance if rules else 0.0
-    return divide(context.data, part, sprout.candidate, context.params.missing, least)
+    params = context.params
+    return divide(context.data, part, sprout.candidate, params.missing, tolerance_of(params))
 
 
 def _estimate(context: Context, top: Sprout, part: Part) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
-from service.tree.criterion import TIE
+from service.tree.criterion import likeliest
 from service.tree.mixture import Mixture, pooled_answers
 from service.tree.route import DIVIDING, POOLING, Routed, route
 
@@ -29,9 +29,7 @@ class Predictions:
     @property
     def classes(self) -> Ints:
         """Per row the number of the likeliest class, the first of equals; -1 without an answer."""
-        best = self.probabilities.max(axis=1, keepdims=True, initial=-np.inf)
-        first: Ints = np.argmax(self.probabilities >= best - TIE, axis=1)
-        return np.where(self.leaves > 0, first, -1)
+        return np.where(self.leaves > 0, likeliest(self.probabilities), -1)
 
     @property
     def means(self) -> Floats:

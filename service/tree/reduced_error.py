@@ -8,7 +8,7 @@ import numpy as np
 
 from service.tree.arrays import Floats
 from service.tree.compiled import compile_tree
-from service.tree.criterion import first_best
+from service.tree.criterion import likeliest
 from service.tree.cut import cheapest
 from service.tree.dataset import Dataset
 from service.tree.nodes import Tree
@@ -43,6 +43,6 @@ def _losses(tree: Tree, arrived: Floats) -> Floats:
         mean = tree.mean - tree.mean[0]
         squared: Floats = squares - 2 * mean * total + mean**2 * weight
         return np.maximum(squared, 0.0)
-    said = np.array([first_best(distribution) for distribution in tree.distribution])
+    said = likeliest(tree.distribution)
     wrong: Floats = arrived.sum(axis=1) - arrived[np.arange(len(tree)), said]
     return wrong

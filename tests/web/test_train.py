@@ -9,12 +9,12 @@ import yaml
 from flask.testing import FlaskClient
 
 from service.actions.request import EvaluationPlan, read_request
-from service.actions.train import params_of, train
+from service.actions.train import train
 from service.settings import Settings
 from service.storage import jobs
 from service.storage.engine import Store
 from service.tree.attribute import Attribute, Kind
-from service.tree.params import CHOICES, Params, resolve
+from service.tree.params import CHOICES, Params, params_of, resolve
 from tests.web.conftest import MELONS, an_order
 from tests.web.test_problems import JSON, NESTED, nested, pointers, problem
 
