@@ -29,6 +29,23 @@ class InvalidData(BoughError):
         self.faults = tuple(faults)
 
 
+@dataclass(frozen=True)
+class Misfit:
+    """One thing that is wrong or odd in a file: on which line, in which column, and why."""
+
+    line: int | None  # from 1; None: it is no matter of one line
+    column: str | None
+    detail: str
+
+
+class InvalidFile(BoughError):
+    """A file that was sent cannot be used; the misfits say where and why."""
+
+    def __init__(self, detail: str, misfits: Iterable[Misfit] = ()) -> None:
+        super().__init__(detail)
+        self.misfits = tuple(misfits)
+
+
 class NotFound(BoughError):
     """There is no such thing here."""
 
@@ -47,6 +64,10 @@ class Unavailable(BoughError):
 
 class LeaseLost(BoughError):
     """The job is no longer ours: another worker took it, or it was cancelled."""
+
+
+class NoRoom(Unavailable):
+    """There is no room left on the disk."""
 
 
 class LimitReached(BoughError):

@@ -28,6 +28,13 @@ class Settings:
     max_explain_rows: int = 100
     max_explain_paths: int = 1_000  # of one row; the heaviest are told
     max_nodes: int = 1_000_000
+    datasets: str = ""  # directory or URI of an object store; empty: `datasets` in `data`
+    max_dataset_bytes: int = 4 * 1024**3  # of one upload, also when it is unpacked
+    max_dataset_cells: int = 200_000_000  # rows x columns of one dataset
+    max_dataset_columns: int = 2_000
+    ingest_seconds: float = 600.0  # that the reading of an upload may take
+    ingest_memory_bytes: int = 2 * 1024**3  # likewise
+    max_streams: int = 2  # event streams of a web process at a time; others get one event each
     cache_bytes: int = 256 * 1024 * 1024  # compiled trees kept by a web process
     lease_seconds: float = 30.0
     heartbeat_seconds: float = 2.0
@@ -43,6 +50,11 @@ class Settings:
     def url(self) -> str:
         """The database to use: the one that was named, or SQLite in the data directory."""
         return self.database_url or f"sqlite:///{self.data / 'bough.db'}"
+
+    @property
+    def datasets_uri(self) -> str:
+        """Where datasets are kept: the place that was named, or a part of the data directory."""
+        return self.datasets or str((self.data / "datasets").absolute())
 
     @property
     def address(self) -> str:

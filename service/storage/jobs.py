@@ -22,6 +22,7 @@ from service.storage.paging import Order, paged, to_page
 from service.storage.records import (
     Claim,
     Job,
+    JobKind,
     JobState,
     Limits,
     Page,
@@ -112,7 +113,8 @@ def claim(session: Session, owner: str, lease_seconds: float) -> Claim | None:
     if row is None:
         return None
     limits = Limits(row.limit_seconds, row.limit_memory_bytes)
-    return Claim(row.id, token, row.attempt, row.max_attempts, row.model, limits)
+    kind = JobKind(row.kind)
+    return Claim(row.id, token, row.attempt, row.max_attempts, row.model, limits, kind)
 
 
 def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: float) -> bool:
@@ -123,6 +125,7 @@ def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: flo
         fraction=progress.fraction,
         stage=progress.stage,
         nodes=progress.nodes,
+        rows=progress.rows,
         lease_until=after_seconds(lease_seconds),
     )
 
@@ -240,9 +243,11 @@ def _jobs(rows: Sequence[JobRow]) -> list[Job]:
 def _job(row: JobRow) -> Job:
     return Job(
         id=row.id,
+        kind=JobKind(row.kind),
         model=row.model,
+        dataset=row.dataset_id,
         state=JobState(row.state),
-        progress=Progress(row.fraction, row.stage, row.nodes),
+        progress=Progress(row.fraction, row.stage, row.nodes, row.rows),
         attempt=row.attempt,
         max_attempts=row.max_attempts,
         error=row.error,

@@ -1,4 +1,4 @@
-"""Who is next: the higher priority, then the older job, and of each model one at a time."""
+"""Who is next: by priority, then age; and of each model one training at a time."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, or_, select
 from sqlalchemy.orm import aliased
 
 from service.storage.clock import now
-from service.storage.records import JobState
+from service.storage.records import JobKind, JobState
 from service.storage.tables import JobRow
 
 NO_LEASE: dict[str, Any] = {"lease_owner": None, "lease_token": None, "lease_until": None}
@@ -15,6 +15,7 @@ WAITING: dict[str, Any] = {
     "fraction": 0.0,
     "stage": "queued",
     "nodes": 0,
+    "rows": 0,
     "started_at": None,
     **NO_LEASE,
 }
@@ -23,7 +24,8 @@ Other = aliased(JobRow, name="other")
 
 def first_in_line() -> ScalarSelect[str]:
     """The SQL expression for the id of the job to be claimed next."""
-    of_its_model = select(Other.id).where(Other.model == JobRow.model)
+    both_train = and_(Other.kind == JobKind.TRAIN, JobRow.kind == JobKind.TRAIN)
+    of_its_model = select(Other.id).where(Other.model == JobRow.model, both_train)
     runs = of_its_model.where(Other.state == JobState.RUNNING)
     # also one that waits to be tried again: the versions keep the order of the orders
     is_earlier = of_its_model.where(Other.state == JobState.QUEUED, _is_before())

@@ -6,7 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from service.errors import Misfit
 from service.tree.attribute import Attribute
+from service.tree.summary import ColumnSummary
 
 # Where a page ended: the sort value of its last item, then the tie-breaker if it needs one. It is
 # made of what JSON can carry.
@@ -25,6 +27,21 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class JobKind(StrEnum):
+    """What a job does."""
+
+    TRAIN = "train"
+    BATCH_PREDICT = "batch_predict"
+
+
+class FileState(StrEnum):
+    """Whether a file beside the database is whole."""
+
+    PENDING = "pending"  # it is being written, or whoever did is gone
+    KEPT = "kept"
+    DOOMED = "doomed"  # nobody needs it; it may be gone already
+
+
 class NodeState(StrEnum):
     """What a node is in the tree that is served."""
 
@@ -40,6 +57,7 @@ class Progress:
     fraction: float = 0.0
     stage: str = "queued"
     nodes: int = 0
+    rows: int = 0  # that are trained on; or scored so far
 
 
 @dataclass(frozen=True)
@@ -105,16 +123,18 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """An order to train, as everybody may see it."""
+    """An order to train or to score, as everybody may see it."""
 
     id: str
+    kind: JobKind
     model: str
+    dataset: str | None  # the id of the one it reads
     state: JobState
     progress: Progress
     attempt: int
     max_attempts: int
     error: Mapping[str, Any] | None  # a problem: type, title, detail, errors
-    version: int | None  # the number of the version it made
+    version: int | None  # the number of the version it made, or scores with
     cancel_requested: bool
     priority: int
     webhook: Delivery | None
@@ -133,6 +153,40 @@ class Claim:
     max_attempts: int
     model: str
     limits: Limits = Limits()
+    kind: JobKind = JobKind.TRAIN
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file beside the database."""
+
+    name: str
+    format: str
+    n_bytes: int
+    checksum: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetDraft:
+    """What is known of an uploaded table when it has been read."""
+
+    name: str | None
+    format: str
+    n_rows: int
+    columns: tuple[ColumnSummary, ...]
+    warnings: tuple[Misfit, ...]
+    first_line: int | None  # of the first row, where each row is one line
+    n_bytes: int  # as sent
+    checksum: str  # of what was sent
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredDataset(DatasetDraft):
+    """A draft that was kept, with the file that holds it; it never changes."""
+
+    id: str
+    file: StoredFile
+    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from service.storage.models import ORDERS
-from service.storage.records import DeliveryState, JobState
+from service.storage.records import DeliveryState, JobKind, JobState
 from service.tree.attribute import Kind
 from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web.fields import (
@@ -24,6 +24,7 @@ def about(description: str, **metadata: Any) -> dict[str, Any]:
 
 
 NOT_NEGATIVE = validate.Range(min=0)
+KINDS = [kind.value for kind in JobKind]
 STATES = [state.value for state in JobState]
 DELIVERY_STATES = [state.value for state in DeliveryState]
 TASKS = [CLASSIFICATION, REGRESSION]
@@ -73,6 +74,7 @@ class ProgressSchema(Schema):
     fraction = fields.Float(required=True, metadata={"minimum": 0, "maximum": 1})
     stage = fields.String(required=True)
     nodes = fields.Integer(required=True)
+    rows = fields.Integer(required=True, metadata=about("Trained on, or scored so far."))
 
 
 class LinksSchema(Schema):
@@ -91,10 +93,14 @@ class DeliverySchema(Schema):
 
 
 class JobSchema(Schema):
-    """An order to train, and how it fares."""
+    """An order to train or to score, and how it fares."""
 
     id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": KINDS})
     model = fields.String(required=True)
+    dataset = fields.String(
+        required=True, allow_none=True, metadata=about("The id of the one that it reads.")
+    )
     state = fields.String(required=True, metadata={"enum": STATES})
     progress = fields.Nested(ProgressSchema, required=True)
     attempt = fields.Integer(required=True)
