@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from service.errors import Fault, InvalidData
-from service.tree.arrays import Floats
+from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind, category_text
+from service.tree.columns import Numbers, Texts
 from service.tree.table import Table
 
 MOST_FAULTS = 100  # named in one answer; a wrong column would name each of its rows
@@ -43,8 +44,7 @@ def infer(table: Table, declaration: Declaration) -> Attribute:
     column = table.column(declaration.name)
     kind = declaration.kind or (Kind.CATEGORICAL if declaration.values is not None else None)
     if kind is None:
-        types = set(map(type, column)) - {type(None)}
-        kind = Kind.NUMERIC if types and types <= {int, float} else Kind.CATEGORICAL
+        kind = Kind.NUMERIC if _holds_numbers(column) else Kind.CATEGORICAL
     values = declaration.values or ()
     if kind != Kind.NUMERIC and declaration.values is None:
         values = categories(table, declaration.name)
@@ -54,6 +54,8 @@ def infer(table: Table, declaration: Declaration) -> Attribute:
 def categories(table: Table, name: str) -> tuple[str, ...]:
     """The categories of a column in order of first appearance."""
     column = table.column(name)
+    if isinstance(column, Numbers | Texts):
+        return tuple(dict.fromkeys(_distinct(column)[0]))
     raise_faults(_misfits(table, name, is_category, "must be a string, a number, true or false"))
     texts = dict.fromkeys(category_text(value) for value in column if value is not None)
     if "\0" in "".join(texts):
@@ -64,6 +66,8 @@ def categories(table: Table, name: str) -> tuple[str, ...]:
 def encode_numbers(table: Table, name: str) -> Floats:
     """The column as numbers, NaN for null; anything else than a number is a fault."""
     column = table.column(name)
+    if isinstance(column, Numbers):
+        return column.values
     if not set(map(type, column)) <= {int, float, type(None)}:
         raise_faults(_misfits(table, name, is_number, "must be a number"))
     encoded: Floats = np.array(column, dtype=np.float64)
@@ -80,6 +84,10 @@ def encode_categories(
     Misfits that are no category at all (lists, objects) are faults.
     """
     column = table.column(name)
+    if isinstance(column, Numbers | Texts):
+        texts, numbers = _distinct(column)
+        named = np.array([*(codes.get(text, np.nan) for text in texts), np.nan])
+        return named[numbers], np.flatnonzero(np.isnan(named[numbers]) & (numbers >= 0)).tolist()
     if not set(map(type, column)) <= {str, int, float, bool, type(None)}:
         raise_faults(_misfits(table, name, is_category, "must be a string, number, true or false"))
     encoded: Floats = np.array(
@@ -102,10 +110,30 @@ def raise_faults(faults: Iterator[Fault], detail: str = "some values cannot be u
         raise InvalidData(detail, found)
 
 
+def _holds_numbers(column: Sequence[Any]) -> bool:
+    """Whether a column has values, all of them numbers."""
+    if isinstance(column, Numbers):
+        return not bool(np.isnan(column.values).all())
+    types = {str} if isinstance(column, Texts) else set(map(type, column)) - {type(None)}
+    return bool(types) and types <= {int, float}
+
+
+def _distinct(column: Numbers | Texts) -> tuple[Sequence[str], Ints]:
+    """The texts in order of first appearance, and per row the number of its own, -1 for null."""
+    if isinstance(column, Texts):
+        return column.categories, column.codes
+    known = ~np.isnan(column.values)
+    found, first, inverse = np.unique(column.values[known], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    numbers = np.full(len(column), -1)
+    numbers[known] = np.argsort(order)[inverse]
+    return [category_text(float(value)) for value in found[order]], numbers
+
+
 def _misfits(table: Table, name: str, fits: Callable[[Any], bool], detail: str) -> Iterator[Fault]:
     for row, value in enumerate(table.column(name)):
         if value is not None and not fits(value):
-            yield Fault(table.pointer(row, name), detail)
+            yield table.fault(row, name, detail)
 
 
 def _is_storable(value: object) -> bool:

@@ -49,9 +49,9 @@ def _encode(compiled: CompiledTree, table: Table, number: int, strangers: list[F
     if attribute.kind == Kind.NUMERIC:
         return encode_numbers(table, attribute.name)
     encoded, rows = encode_categories(table, attribute.name, compiled.codes[number])
-    for row in rows:
+    for row in rows[:MOST_FAULTS]:
         detail = f"is no category of {attribute.name!r}"
-        strangers.append(Fault(table.pointer(row, attribute.name), detail))
+        strangers.append(table.fault(row, attribute.name, detail))
     return encoded
 
 
@@ -65,7 +65,5 @@ def _foreign(compiled: CompiledTree, table: Table, ignored: Collection[str]) -> 
         if not table.rows:
             yield Fault(pointer(*table.place, name), detail)
         yield from (
-            Fault(table.pointer(row, name), detail)
-            for row, sent in enumerate(table.rows)
-            if name in sent
+            table.fault(row, name, detail) for row, sent in enumerate(table.rows) if name in sent
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from service.errors import Fault
 from service.tree.attribute import Kind
+from service.tree.columns import Numbers, Texts
 from service.tree.dataset import Dataset
 from service.tree.encode import is_number
 from service.tree.table import Table
@@ -21,15 +22,17 @@ def oddities(table: Table, plan: Plan, data: Dataset) -> Iterator[Fault]:
         yield from _mixed(table, attribute.name)
         if len(attribute.values) == table.n_rows >= MANY:
             detail = f"every row has another {attribute.name!r}: it looks like an identifier"
-            yield Fault(table.pointer(0, attribute.name), detail)
+            yield table.fault(0, attribute.name, detail)
 
 
 def _mixed(table: Table, name: str) -> Iterator[Fault]:
     """A column of numbers in which something else stands is a column of categories."""
     column = table.column(name)
+    if isinstance(column, Numbers | Texts):
+        return  # a dataset has told of it when it was uploaded
     known = [row for row, value in enumerate(column) if value is not None]
     strangers = [row for row in known if not is_number(column[row])]
     if not strangers or 2 * len(strangers) > len(known):
         return
     detail = f"is no number, so that all of {name!r} are taken for categories; declare its kind"
-    yield Fault(table.pointer(strangers[0], name), detail)
+    yield table.fault(strangers[0], name, detail)

@@ -1,7 +1,8 @@
 """Ways of learning: grow, and prune in one of six ways; what was found on the way is told."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,8 +82,7 @@ def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
     """
     part = None if rows is None else Part(rows, task.data.weights[rows])
     context = make_context(task.data, task.params, part)
-    report = task.report if rows is None else ignore
-    root = grown_root(context, part or whole(task.data), task.max_nodes, report)
+    root = grown_root(context, part or whole(task.data), task.max_nodes, task.report)
     tree = freeze(context, root)
     return with_alpha_cut(tree, task.params.links, _risks(context, root, tree))
 
@@ -140,7 +140,8 @@ def learn_penalised(task: Task) -> Learned:
 def learn_cost_complexity(task: Task) -> Learned:
     """The tree of the cost-complexity sequence at the given or a cross-validated alpha."""
     params = task.params
-    tree = merged(sequence_tree(task), params.risk)
+    n_steps = 1 + (params.folds if params.alpha is None else 0)
+    tree = merged(sequence_tree(_step(task, 0, n_steps)), params.risk)
     found = sequence(tree, params.risk)
     table = {"alpha": found.alphas, "leaves": found.n_leaves, "risk": found.risks}
     alpha = params.alpha
@@ -169,7 +170,21 @@ def _spread(alphas: Floats) -> Floats:
 def _validated(task: Task, alphas: Floats) -> Validated:
     data, params = task.data, task.params
     folds = balanced_folds(strata(data), data.weights, params.folds, params.seed)
-    return cross_validated(data, lambda rows: sequence_tree(task, rows), params, folds, alphas)
+    steps = count(1)
+
+    def grow_tree(rows: Ints) -> Tree:
+        return sequence_tree(_step(task, next(steps), 1 + params.folds), rows)
+
+    return cross_validated(data, grow_tree, params, folds, alphas)
+
+
+def _step(task: Task, step: int, n_steps: int) -> Task:
+    """The task whose growing is one step of so many."""
+
+    def report(fraction: float, nodes: int) -> None:
+        task.report((step + fraction) / n_steps, nodes)
+
+    return replace(task, report=report)
 
 
 def _held(task: Task) -> Bools:

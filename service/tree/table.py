@@ -7,6 +7,8 @@ from typing import Any
 
 from service.errors import Fault, InvalidData, pointer
 
+DATASET = ("data", "dataset")  # the place of a table that was uploaded before
+
 
 @dataclass(frozen=True)
 class Table:
@@ -16,11 +18,20 @@ class Table:
     n_rows: int
     place: tuple[str, ...]  # where it stood in the request: ("rows",) or ("data", "columns")
     rows: Sequence[Mapping[str, Any]] = ()  # as they were sent, if by row
+    first_line: int | None = None  # of the file of a dataset, where each row is one line
+    first_row: int = 0  # of this part of a dataset
 
-    def pointer(self, row: int, name: str) -> str:
-        """The JSON pointer to one value, in the layout in which it was sent."""
+    def fault(self, row: int, name: str, detail: str) -> Fault:
+        """A fault of one value: where it stood in the request, or in the file of a dataset."""
+        if self.place == DATASET:
+            return Fault(pointer(*self.place), f"{self._spot(row)}, column {name!r}: {detail}")
         parts: tuple[str | int, ...] = (name, row) if self.place[-1] == "columns" else (row, name)
-        return pointer(*self.place, *parts)
+        return Fault(pointer(*self.place, *parts), detail)
+
+    def _spot(self, row: int) -> str:
+        if self.first_line is None:
+            return f"row {self.first_row + row} (from 0)"
+        return f"line {self.first_line + self.first_row + row}"
 
     def column(self, name: str) -> Sequence[Any]:
         """The values of a column; one that was not sent is all null."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from service.errors import Fault, InvalidData
 from service.tree.arrays import Floats, Ints
+from service.tree.columns import Numbers, Texts
 from service.tree.encode import (
     categories,
     codes_of,
@@ -24,12 +25,24 @@ FEW_NUMBERS = 20  # integers of no more values than this are taken for classes
 
 def infer_task(table: Table, name: str, classes: tuple[str, ...] | None) -> str:
     """What a target looks like: many numbers are a regression, everything else is classes."""
-    known = [value for value in table.column(name) if value is not None]
+    column = table.column(name)
+    if isinstance(column, Numbers | Texts):
+        known = _numbers(column)
+    else:
+        known = [value for value in column if value is not None]
     if classes is not None or not known or not all(map(is_number, known)):
         return CLASSIFICATION
     if any(value != int(value) for value in known):
         return REGRESSION
     return REGRESSION if len(set(known)) > FEW_NUMBERS else CLASSIFICATION
+
+
+def _numbers(column: Numbers | Texts) -> list[float]:
+    """The different numbers of a column; none if it holds texts."""
+    if isinstance(column, Texts):
+        return []
+    known: list[float] = np.unique(column.values[~np.isnan(column.values)]).tolist()
+    return known
 
 
 def classes_of(table: Table, name: str) -> tuple[str, ...]:
@@ -65,11 +78,11 @@ def encode_target_numbers(table: Table, name: str) -> Floats:
 def _refuse_nulls(table: Table, name: str, encoded: Floats, what: str) -> None:
     nulls = np.flatnonzero(np.isnan(encoded)).tolist()
     detail = f"is null: a row to train on needs a {what}"
-    raise_faults(Fault(table.pointer(row, name), detail) for row in nulls)
+    raise_faults(table.fault(row, name, detail) for row in nulls)
 
 
 def undeclared(table: Table, name: str, rows: list[int], among: str) -> Iterator[Fault]:
     """A fault for each row whose value is not among the declared ones."""
     for row in rows:
         detail = f"{table.column(name)[row]!r} is not among the declared {among}"
-        yield Fault(table.pointer(row, name), detail)
+        yield table.fault(row, name, detail)

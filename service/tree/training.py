@@ -1,6 +1,6 @@
 """From a raw table and what was declared of it to a dataset to train on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,12 +60,7 @@ def make_dataset(table: Table, plan: Plan) -> Dataset:
     if plan.target not in table.columns:
         raise _wrong("/target", f"no row has a column {plan.target!r}")
     _refuse_absent(table, plan)
-    attributes = tuple(infer(table, each) for each in _inputs(table, plan))
-    if not attributes:
-        raise _wrong(pointer(*table.place), "there is no column to learn from")
-    values = np.empty((table.n_rows, len(attributes)), order="F")
-    for number, attribute in enumerate(attributes):
-        values[:, number] = _encode(table, attribute)
+    attributes, values = _encoded(table, list(inputs_of(table.columns, plan)))
     weights = row_weights(table, plan.weight)
     if (plan.task or infer_task(table, plan.target, plan.classes)) == REGRESSION:
         numbers = encode_target_numbers(table, plan.target)
@@ -77,6 +72,17 @@ def make_dataset(table: Table, plan: Plan) -> Dataset:
         detail = "the weights of the rows must have a sum above 0 that is a finite number"
         raise _wrong("/class_weights", detail)
     return Dataset(attributes, classes, values, target, weights, plan.group_costs)
+
+
+def _encoded(table: Table, inputs: Sequence[Declaration]) -> tuple[tuple[Attribute, ...], Floats]:
+    if not inputs:
+        raise _wrong(pointer(*table.place), "there is no column to learn from")
+    values = np.empty((table.n_rows, len(inputs)), order="F")
+    attributes = []
+    for number, each in enumerate(inputs):  # one by one: a column may be read from a file
+        attributes.append(infer(table, each))
+        values[:, number] = _encode(table, attributes[-1])
+    return tuple(attributes), values
 
 
 def validation_of(table: Table, plan: Plan) -> Bools | None:
@@ -105,11 +111,11 @@ def _refuse_absent(table: Table, plan: Plan) -> None:
     raise_faults(iter(faults), "some declared columns are not there")
 
 
-def _inputs(table: Table, plan: Plan) -> Iterator[Declaration]:
+def inputs_of(names: Iterable[str], plan: Plan) -> Iterator[Declaration]:
     """The declared inputs in declared order, then the other columns in order of appearance."""
     yield from (each for each in plan.declared if each.kind != IGNORED)
     known = {each.name for each in plan.declared} | {plan.target, plan.weight}
-    yield from (Declaration(name) for name in table.columns if name not in known)
+    yield from (Declaration(name) for name in names if name not in known)
 
 
 def _encode(table: Table, attribute: Attribute) -> Floats:
@@ -126,9 +132,7 @@ def row_weights(table: Table, name: str | None) -> Floats:
         return np.ones(table.n_rows)
     weights = encode_numbers(table, name)
     bad = np.flatnonzero(np.isnan(weights) | (weights < 0)).tolist()
-    raise_faults(
-        Fault(table.pointer(row, name), "must be a weight: a number, not below 0") for row in bad
-    )
+    raise_faults(table.fault(row, name, "must be a weight: a number, not below 0") for row in bad)
     if not np.isfinite(weights.sum()) or weights.sum() <= 0:
         raise _wrong("/weight", "the weights must have a sum above 0 that is a finite number")
     return weights
