@@ -1,9 +1,11 @@
 """How gunicorn runs the web application, set up by the environment."""
 
 import os
+from typing import Any
 
 from service.logs import logging_config
 from service.settings import read_settings
+from service.web.context import IS_LEAVING
 
 _settings = read_settings(os.environ)
 
@@ -20,3 +22,8 @@ accesslog = None  # web logs each request itself
 logconfig_dict = logging_config(_settings.log_level)
 # gunicorn gives its logger a handler of its own first; naming the logger here replaces it.
 logconfig_dict["loggers"]["gunicorn.error"] = {"handlers": ["stderr"], "propagate": False}
+
+
+def post_worker_init(worker: Any) -> None:
+    """Tells the app when it is to end, so that streams do not hold it up."""
+    worker.wsgi.config[IS_LEAVING] = lambda: not worker.alive

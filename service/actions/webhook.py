@@ -34,6 +34,8 @@ def notice(job: Job) -> bytes:
     links = {"self": f"/jobs/{job.id}"}
     if job.version is not None:
         links["version"] = f"/models/{quote(job.model)}/versions/{job.version}"
+    if job.has_result:
+        links["result"] = f"/jobs/{job.id}/result"
     return orjson.dumps(told | {"links": links}, option=orjson.OPT_UTC_Z)
 
 

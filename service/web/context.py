@@ -1,6 +1,7 @@
-"""What the views need: the settings, the database and the trees in memory."""
+"""What the views need: the settings, the database, the trees in memory, places for watchers."""
 
 from dataclasses import dataclass
+from threading import Semaphore
 
 from flask import current_app
 
@@ -9,6 +10,7 @@ from service.settings import Settings
 from service.storage.engine import Store
 
 EXTENSION = "bough"
+IS_LEAVING = "IS_LEAVING"  # of the app's config: tells whether this process is to end
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Context:
     settings: Settings
     store: Store
     cache: TreeCache
+    places: Semaphore  # of streams
 
 
 def context() -> Context:

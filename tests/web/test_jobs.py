@@ -1,9 +1,14 @@
 """Jobs over HTTP: how they fare, and how they are cancelled."""
 
+from typing import Any
+
+import pytest
 from flask.testing import FlaskClient
 
 from service.storage import jobs
+from service.storage.clock import after
 from service.storage.engine import Store
+from service.storage.job_tables import JobRow
 from service.storage.records import Claim
 from tests.web.conftest import an_order
 from tests.web.test_problems import problem
@@ -55,6 +60,37 @@ def test_a_job_that_succeeded_links_to_its_version(client: FlaskClient, store: S
         "self": f"/jobs/{job_id}",
         "version": "/models/%E8%A5%BF%E7%93%9C/versions/7",
     }
+
+
+def test_a_job_tells_for_how_long_its_attempt_lasts_by_the_clock_of_the_database(
+    client: FlaskClient, store: Store
+) -> None:
+    job_id = submitted(client)
+    assert [None, None] == elapsed(client, job_id)
+    claim = claimed(store)
+    set_back(store, started_at=after(-90))
+    assert [pytest.approx(90, abs=5)] * 2 == elapsed(client, job_id)
+    with store.writing() as session:
+        jobs.release(session, claim)
+    assert [None, None] == elapsed(client, job_id)
+    with store.writing() as session:
+        jobs.finish(session, claimed(store), 1)
+    set_back(store, started_at=after(-90), finished_at=after(-60))
+    assert [pytest.approx(30, abs=0.1)] * 2 == elapsed(client, job_id)
+
+
+def elapsed(client: FlaskClient, job_id: str) -> list[float | None]:
+    """The seconds that the job has taken, as it tells them itself and as the list does."""
+    job, page = client.get(f"/jobs/{job_id}").json, client.get("/jobs").json
+    assert job is not None
+    assert page is not None
+    return [each["elapsed_seconds"] for each in (job, *page["items"])]
+
+
+def set_back(store: Store, **moments: Any) -> None:
+    """Put the start or the end of every job elsewhere."""
+    with store.writing() as session:
+        session.execute(jobs.update(JobRow).values(**moments))
 
 
 def test_a_job_that_waits_is_cancelled_at_once_and_only_once(client: FlaskClient) -> None:
