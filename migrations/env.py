@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from service.storage import file_tables, job_tables  # noqa: F401 (their tables belong to Row too)
 from service.storage.tables import Row
 
 context.configure(

@@ -51,9 +51,9 @@ def _wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], lo
     raise AssertionError(f"the service did not become ready:\n{log.read_text()}")
 
 
-def ended(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
+def ended(client: httpx.Client, job: dict[str, Any], seconds: float = 60) -> dict[str, Any]:
     """The job once it has ended."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         job = client.get(f"/jobs/{job['id']}").json()
         if job["state"] not in ("queued", "running"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from service.storage.records import StoredDataset
 from service.tree.encode import Declaration
 from service.tree.params import Params
 from service.tree.table import Table
@@ -24,16 +25,31 @@ class EvaluationPlan:
 
 
 @dataclass(frozen=True)
+class Source:
+    """A dataset to read, and the checksum that its file must have."""
+
+    dataset: str
+    file: str
+    checksum: str
+
+
+def source_of(dataset: StoredDataset) -> Source:
+    """What has to be known to read a dataset."""
+    return Source(dataset.id, dataset.file.name, dataset.file.checksum)
+
+
+@dataclass(frozen=True)
 class TrainRequest:
     """What to train: the data, what its columns are, and how to grow."""
 
     model: str
     plan: Plan
-    table: Table
+    table: Table  # of a dataset it has no columns before its file is opened
     preset: str
     params: Params
     overrides: Mapping[str, Any] = field(default_factory=dict)  # of the preset, by name
     evaluation: EvaluationPlan = EvaluationPlan()
+    source: Source | None = None  # None: the table was sent with the order
 
 
 def write_request(request: TrainRequest) -> bytes:
@@ -50,6 +66,8 @@ def write_request(request: TrainRequest) -> bytes:
             "columns": columns,
             "n_rows": request.table.n_rows,
             "place": request.table.place,
+            "first_line": request.table.first_line,
+            "source": request.source and asdict(request.source),
             "preset": request.preset,
             "params": asdict(request.params),
             "overrides": dict(request.overrides),
@@ -64,13 +82,19 @@ def read_request(body: bytes) -> TrainRequest:
     return TrainRequest(
         model=kept["model"],
         plan=_read_plan(kept["plan"]),
-        table=Table(kept["columns"], kept["n_rows"], tuple(kept["place"])),
+        table=_read_table(kept),
         preset=kept["preset"],
         params=Params(**kept["params"]),
         # a job that was queued by an earlier release has neither
         overrides=kept.get("overrides", {}),
         evaluation=EvaluationPlan(**kept.get("evaluation", {"method": "none"})),
+        source=Source(**kept["source"]) if kept.get("source") else None,
     )
+
+
+def _read_table(kept: dict[str, Any]) -> Table:
+    place, line = tuple(kept["place"]), kept.get("first_line")
+    return Table(kept["columns"], kept["n_rows"], place, first_line=line)
 
 
 def _read_plan(kept: dict[str, Any]) -> Plan:

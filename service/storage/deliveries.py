@@ -11,8 +11,8 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from service.storage.clock import after, now
+from service.storage.job_tables import DeliveryRow, JobRow
 from service.storage.records import Delivery, DeliveryState, Errand, Webhook
-from service.storage.tables import DeliveryRow, JobRow
 
 MOST_ATTEMPTS = 5
 FIRST_PAUSE = 2.0  # seconds; it doubles with each attempt

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,30 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy import exc as sql
 from sqlalchemy.orm import Session
 
-from service.errors import BoughError, Unavailable
+from service.errors import BoughError, NoRoom, Unavailable
 
 __all__ = ["Session", "Store", "open_store"]
 
 DIALECTS = ("sqlite", "postgresql")
 PATIENCE = 30.0  # seconds that SQLite may wait for a lock
+SHARED_FULL = sqlite3.SQLITE_IOERR_SHMSIZE  # no room for what the connections share
+# A machine that is switched off says nothing: without limits either side would wait for hours.
+TO_SERVER: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+# What the server does about us, so that nothing stays locked by a process that hangs.
+TO_US = {
+    "tcp_keepalives_idle": "30s",
+    "tcp_keepalives_interval": "10s",
+    "tcp_keepalives_count": "3",
+    "idle_in_transaction_session_timeout": "120s",
+}
+# The last of them ended our connection because we were silent for too long.
+AWAY = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
 
 
 @dataclass(frozen=True)
@@ -37,8 +55,12 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session that is committed at the end, or rolled back if anything is raised."""
-        with _one_transaction(self.engine.execution_options(is_writing=True)) as session:
-            yield session
+        try:
+            with _one_transaction(self.engine.execution_options(is_writing=True)) as session:
+                yield session
+        except NoRoom:
+            _make_room(self.engine)
+            raise
 
     @property
     def place(self) -> str:
@@ -72,9 +94,18 @@ def open_store(url: str) -> Store:
 
 
 def _open(url: URL) -> Engine:
-    # A machine that is switched off answers nothing: without a limit we would wait for minutes.
-    limit = {} if "connect_timeout" in url.query else {"connect_timeout": 5}
-    return _create(url, pool_pre_ping=True, connect_args=limit)
+    limits = {name: value for name, value in TO_SERVER.items() if name not in url.query}
+    engine = _create(url, pool_pre_ping=True, connect_args=limits)
+    event.listen(engine, "connect", _limit)
+    return engine
+
+
+def _limit(connection: "psycopg.Connection[Any]", _record: object) -> None:
+    # Not as options of the connection, which a pooler between us would refuse.
+    settings = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in TO_US.items())
+    connection.autocommit = True
+    connection.execute(f"SELECT {settings}")
+    connection.autocommit = False
 
 
 def _open_sqlite(url: URL) -> Engine:
@@ -131,6 +162,15 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 
+def _make_room(engine: Engine) -> None:
+    """Have SQLite move what is committed out of its log, whose room can then be used again."""
+    if engine.dialect.name != "sqlite":
+        return
+    # It does so by itself after 1,000 pages; but where the log cannot grow, it never gets there.
+    with suppress(sqlite3.Error, sql.DBAPIError), closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
 @contextmanager
 def _one_transaction(engine: Engine) -> Iterator[Session]:
     with answering(), Session(engine) as session, session.begin():
@@ -144,12 +184,12 @@ def answering() -> Iterator[None]:
         yield
     except sql.TimeoutError as error:
         raise Unavailable("All connections to the database are in use.") from error
-    except psycopg.OperationalError as error:  # bulk saving speaks to the driver itself
-        raise Unavailable("The database does not answer.") from error
+    except AWAY as error:  # bulk saving speaks to the driver itself
+        raise _unavailable(error) from error
     except sql.DBAPIError as error:
         if not _is_away(error):
             raise
-        raise Unavailable("The database does not answer.") from error
+        raise _unavailable(error.orig) from error
     except sql.StatementError as error:
         if isinstance(error.orig, BoughError):  # a value was refused on its way into a statement
             raise error.orig from None
@@ -162,6 +202,16 @@ def _is_away(error: sql.DBAPIError) -> bool:
         # SQLite calls a misspelt statement "operational" too; only the code tells them apart.
         return _code(error.orig) != sqlite3.SQLITE_ERROR
     return error.connection_invalidated or isinstance(error, sql.OperationalError)
+
+
+def _unavailable(error: BaseException | None) -> Unavailable:
+    if isinstance(error, sqlite3.OperationalError):
+        is_full = _code(error) == sqlite3.SQLITE_FULL or error.sqlite_errorcode == SHARED_FULL
+    else:
+        is_full = isinstance(error, psycopg.errors.DiskFull)
+    if is_full:
+        return NoRoom("There is no room left on the disk of the database.")
+    return Unavailable("The database does not answer.")
 
 
 def _code(error: sqlite3.OperationalError) -> int:

@@ -5,10 +5,11 @@ stopped for too long and lost its lease can change nothing any more.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Update, case, delete, select, true, update
+from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -16,6 +17,7 @@ from service.errors import Conflict, LeaseLost, NotFound
 from service.storage.clock import after as after_seconds
 from service.storage.clock import now
 from service.storage.deliveries import to_delivery
+from service.storage.job_tables import JobInputRow, JobRow
 from service.storage.line import NO_LEASE, WAITING, first_in_line
 from service.storage.orders import place
 from service.storage.paging import Order, paged, to_page
@@ -25,12 +27,14 @@ from service.storage.records import (
     JobKind,
     JobState,
     Limits,
+    NewJob,
     Page,
     Position,
     Progress,
     Terms,
 )
-from service.storage.tables import JobInputRow, JobRow
+
+Seen: TypeAlias = Row[JobRow, datetime]  # and when that was, by the database's clock
 
 NEWEST_FIRST = Order((JobRow.created_at, JobRow.id), descending=True)
 FRESH: dict[str, Any] = {"populate_existing": True}  # rows are changed behind the session's back
@@ -46,21 +50,21 @@ ABANDONED = {
 def submit(
     session: Session,
     job_id: str,
-    model: str,
-    body: bytes,
+    new: NewJob,
     max_attempts: int,
     terms: Terms = NO_TERMS,
 ) -> Job:
-    """A new job in the queue, with what it is to train on; or the job that has its key."""
-    return fetch_job(session, place(session, job_id, model, body, max_attempts, terms))
+    """A new job in the queue, with what it is to do; or the job that has its key."""
+    return fetch_job(session, place(session, job_id, new, max_attempts, terms))
 
 
 def fetch_job(session: Session, job_id: str) -> Job:
     """The job with this id."""
-    row = session.scalar(select(JobRow).where(JobRow.id == job_id).execution_options(**FRESH))
-    if row is None:
+    statement = select(JobRow, now()).where(JobRow.id == job_id).execution_options(**FRESH)
+    seen = session.execute(statement).first()
+    if seen is None:
         raise NotFound(f"There is no job {job_id!r}.")
-    return _job(row)
+    return _job(*seen)
 
 
 def fetch_input(session: Session, job_id: str) -> bytes:
@@ -80,13 +84,13 @@ def list_jobs(
     limit: int,
 ) -> Page[Job]:
     """One page of the jobs, the newest first."""
-    statement = select(JobRow).execution_options(**FRESH)
+    statement = select(JobRow, now()).execution_options(**FRESH)
     if model is not None:
         statement = statement.where(JobRow.model == model)
     if state is not None:
         statement = statement.where(JobRow.state == state)
-    rows = session.scalars(paged(statement, NEWEST_FIRST, after, limit)).all()
-    return to_page(rows, limit, _jobs, lambda job: (job.created_at.isoformat(), job.id))
+    seen = session.execute(paged(statement, NEWEST_FIRST, after, limit)).all()
+    return to_page(seen, limit, _jobs, lambda job: (job.created_at.isoformat(), job.id))
 
 
 def claim(session: Session, owner: str, lease_seconds: float) -> Claim | None:
@@ -114,7 +118,7 @@ def claim(session: Session, owner: str, lease_seconds: float) -> Claim | None:
         return None
     limits = Limits(row.limit_seconds, row.limit_memory_bytes)
     kind = JobKind(row.kind)
-    return Claim(row.id, token, row.attempt, row.max_attempts, row.model, limits, kind)
+    return Claim(row.id, token, row.attempt, row.max_attempts, row.model, limits, kind, row.version)
 
 
 def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: float) -> bool:
@@ -130,8 +134,8 @@ def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: flo
     )
 
 
-def finish(session: Session, claim: Claim, version_number: int) -> None:
-    """End the job as succeeded; belongs into the transaction that saves the version."""
+def finish(session: Session, claim: Claim, version_number: int | None) -> None:
+    """End the job as succeeded; belongs into the transaction that keeps its result."""
     done = {"fraction": 1.0, "stage": "done", "version": version_number}
     _end(session, claim, JobState.SUCCEEDED, **done)
 
@@ -179,14 +183,14 @@ def cancel(session: Session, job_id: str) -> Job:
 
 def reap(session: Session) -> int:
     """How many jobs had lost their worker; each ended or waits for another worker now."""
-    lost = (JobRow.state == JobState.RUNNING, JobRow.lease_until < now())
-    cancelled_ones = _update(*lost, JobRow.cancel_requested == true()).values(
+    lost = JobRow.id.in_(_lost())
+    cancelled_ones = _update(lost, JobRow.cancel_requested == true()).values(
         state=JobState.CANCELLED, finished_at=now(), **NO_LEASE
     )
-    failed_ones = _update(*lost, JobRow.attempt >= JobRow.max_attempts).values(
+    failed_ones = _update(lost, JobRow.attempt >= JobRow.max_attempts).values(
         state=JobState.FAILED, finished_at=now(), error=ABANDONED, **NO_LEASE
     )
-    waiting_ones = _update(*lost).values(**WAITING, run_after=now())
+    waiting_ones = _update(lost).values(**WAITING, run_after=now())
     ended = [
         job_id
         for statement in (cancelled_ones, failed_ones)
@@ -194,6 +198,12 @@ def reap(session: Session) -> int:
     ]
     _drop_inputs(session, ended)
     return len(ended) + len(session.scalars(waiting_ones.returning(JobRow.id)).all())
+
+
+def _lost() -> Select[str]:
+    # A worker that stands still may hold its row locked: nobody else has to wait for that.
+    ran_out = (JobRow.state == JobState.RUNNING, JobRow.lease_until < now())
+    return select(JobRow.id).where(*ran_out).with_for_update(skip_locked=True)
 
 
 def _update(*conditions: ColumnElement[bool]) -> Update:
@@ -236,11 +246,11 @@ def _drop_inputs(session: Session, job_ids: Sequence[str]) -> None:
     )
 
 
-def _jobs(rows: Sequence[JobRow]) -> list[Job]:
-    return [_job(row) for row in rows]
+def _jobs(seen: Sequence[Seen]) -> list[Job]:
+    return [_job(*each) for each in seen]
 
 
-def _job(row: JobRow) -> Job:
+def _job(row: JobRow, seen_at: datetime) -> Job:
     return Job(
         id=row.id,
         kind=JobKind(row.kind),
@@ -258,4 +268,12 @@ def _job(row: JobRow) -> Job:
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        elapsed_seconds=_elapsed(row.started_at, row.finished_at or seen_at),
     )
+
+
+def _elapsed(started_at: datetime | None, until: datetime) -> float | None:
+    """To the millisecond, which is all that SQLite keeps."""
+    if started_at is None:
+        return None
+    return max(0.0, round((until - started_at).total_seconds(), 3))

@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, or_, select
 from sqlalchemy.orm import aliased
 
 from service.storage.clock import now
+from service.storage.job_tables import JobRow
 from service.storage.records import JobKind, JobState
-from service.storage.tables import JobRow
 
 NO_LEASE: dict[str, Any] = {"lease_owner": None, "lease_token": None, "lease_until": None}
 WAITING: dict[str, Any] = {

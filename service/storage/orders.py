@@ -7,34 +7,38 @@ from sqlalchemy.orm import Session
 from service.errors import KeyReused, Unavailable
 from service.storage import deliveries
 from service.storage.clock import now
+from service.storage.datasets import hold
+from service.storage.job_tables import JobInputRow, JobRow
 from service.storage.line import WAITING
-from service.storage.records import Key, Terms
-from service.storage.tables import JobInputRow, JobRow
+from service.storage.records import Key, NewJob, Terms
 
 
-def place(
-    session: Session, job_id: str, model: str, body: bytes, max_attempts: int, terms: Terms
-) -> str:
+def place(session: Session, job_id: str, new: NewJob, max_attempts: int, terms: Terms) -> str:
     """The id of the job that was placed in line, or of the one that has its key already."""
+    if new.dataset is not None:
+        hold(session, new.dataset)
     try:
         with session.begin_nested():
-            _insert(session, job_id, model, max_attempts, terms)
+            _insert(session, job_id, new, max_attempts, terms)
     except IntegrityError:
         if terms.key is None:
             raise
         return _keyed(session, terms.key)
-    session.execute(insert(JobInputRow).values(job_id=job_id, body=body))
+    session.execute(insert(JobInputRow).values(job_id=job_id, body=new.body))
     if terms.webhook is not None:
         deliveries.order(session, job_id, terms.webhook)
     return job_id
 
 
-def _insert(session: Session, job_id: str, model: str, max_attempts: int, terms: Terms) -> None:
+def _insert(session: Session, job_id: str, new: NewJob, max_attempts: int, terms: Terms) -> None:
     session.execute(
         insert(JobRow).values(
             **WAITING,
             id=job_id,
-            model=model,
+            kind=new.kind,
+            model=new.model,
+            dataset_id=new.dataset,
+            version=new.version,
             attempt=0,
             max_attempts=max_attempts,
             cancel_requested=False,

@@ -121,6 +121,17 @@ class Terms:
     webhook: Webhook | None = None
 
 
+@dataclass(frozen=True)
+class NewJob:
+    """What a job is to do."""
+
+    model: str
+    body: bytes
+    kind: JobKind = JobKind.TRAIN
+    dataset: str | None = None  # the id of the one that it reads
+    version: int | None = None  # the number of the one that it scores with
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """An order to train or to score, as everybody may see it."""
@@ -141,6 +152,12 @@ class Job:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    elapsed_seconds: float | None  # of the current or last attempt; None while it waits
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it made a file of predictions."""
+        return self.kind == JobKind.BATCH_PREDICT and self.state == JobState.SUCCEEDED
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,7 @@ class Claim:
     model: str
     limits: Limits = Limits()
     kind: JobKind = JobKind.TRAIN
+    version: int | None = None  # the number of the one that it scores with
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from service.storage.clock import after
+from service.storage.job_tables import DeliveryRow, JobRow
 from service.storage.records import DeliveryState
-from service.storage.tables import DeliveryRow, JobRow
 
 BATCH = 100  # so that nobody waits for long on the write lock
 

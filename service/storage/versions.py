@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from service.errors import LeaseLost, NotFound
+from service.points import passing
 from service.storage.clock import now
 from service.storage.nodes import save_nodes, served
 from service.storage.paging import Order, paged, to_page
@@ -30,6 +31,7 @@ def save_version(session: Session, job_id: str, draft: VersionDraft, tree: Tree)
     """The number of the new version, which is saved with its nodes under its model's name."""
     model_id, number = _next_number(session, draft.model)
     version_id = _insert_version(session, job_id, model_id, number, _columns(draft, tree))
+    passing("worker-versioned")
     classes = [
         {"version_id": version_id, "class_id": class_id, "name": name}
         for class_id, name in enumerate(draft.classes)

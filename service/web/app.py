@@ -5,10 +5,11 @@ from flask import Flask
 from service.actions.cache import TreeCache
 from service.settings import Settings
 from service.storage.engine import Store
-from service.web import aliases, evaluate, jobs, models, operations, predict, train
+from service.web import aliases, batch, datasets, evaluate, jobs, models, operations, predict, train
 from service.web.bodies import speak_json
-from service.web.context import EXTENSION, Context
+from service.web.context import EXTENSION, IS_LEAVING, Context
 from service.web.docs import serve_docs
+from service.web.events import make_places
 from service.web.openapi import create_api
 from service.web.problems import handle_errors
 from service.web.requests import watch_requests
@@ -16,6 +17,8 @@ from service.web.requests import watch_requests
 BLUEPRINTS = (
     train.blp,
     jobs.blp,
+    datasets.blp,
+    batch.blp,
     predict.blp,
     models.blp,
     evaluate.blp,
@@ -28,7 +31,10 @@ def create_app(settings: Settings, store: Store) -> Flask:
     """The app that serves this store; the database is not touched before a request."""
     app = Flask("service.web", static_folder=None)
     app.url_map.merge_slashes = False  # //models is nothing, not a redirect
-    app.extensions[EXTENSION] = Context(settings, store, TreeCache(settings.cache_bytes))
+    app.extensions[EXTENSION] = Context(
+        settings, store, TreeCache(settings.cache_bytes), make_places(settings)
+    )
+    app.config[IS_LEAVING] = lambda: False  # the server that runs it may know better
     speak_json(app)
     handle_errors(app)
     watch_requests(app)

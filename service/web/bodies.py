@@ -1,5 +1,6 @@
 """Bodies in and out: strict JSON, UTF-8, an object at the top."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -53,37 +54,37 @@ def _what_is_wrong(sent: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 def _read_in_time() -> bytes:
-    """All bytes of the body; a client that pauses for too long must not hold a thread."""
-    settings = context().settings
+    return b"".join(body_chunks(context().settings.max_body_bytes))
+
+
+def body_chunks(most: int) -> Iterator[bytes]:
+    """The bytes of the body as they come; who pauses for too long must not hold a thread."""
+    seconds = context().settings.read_seconds
     connection = request.environ.get("gunicorn.socket")
     if connection is not None:
-        connection.settimeout(settings.read_seconds)
+        connection.settimeout(seconds)
     try:
-        return _read(settings.max_body_bytes)
+        yield from _chunks(most)
     except TimeoutError:
-        detail = f"The body did not arrive: nothing came for {settings.read_seconds} seconds."
+        detail = f"The body did not arrive: nothing came for {seconds} seconds."
         raise RequestTimeout(detail) from None
 
 
-def _read(most: int) -> bytes:
-    """All bytes of the body."""
-    if request.content_length is None:
-        return _read_chunked(most)
-    if request.content_length > most:
+def _chunks(most: int) -> Iterator[bytes]:
+    length = request.content_length
+    if length is not None and length > most:
         raise _too_large(most)
-    return request.get_data(cache=False)
-
-
-def _read_chunked(most: int) -> bytes:
     # By hand: Werkzeug's own limit cuts a body without a length off there, and says nothing.
-    if not request.environ.get("wsgi.input_terminated"):
-        return b""
-    body = bytearray()
+    if length is None and not request.environ.get("wsgi.input_terminated"):
+        return
+    n_bytes = 0
     while chunk := request.stream.read(CHUNK_BYTES):
-        body += chunk
-        if len(body) > most:
+        n_bytes += len(chunk)
+        if n_bytes > most:
             raise _too_large(most)
-    return bytes(body)
+        yield chunk
+    if length is not None and n_bytes < length:
+        raise BadRequest(f"The body ends after {n_bytes} of its {length} bytes.")
 
 
 def _too_large(most: int) -> RequestEntityTooLarge:

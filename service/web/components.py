@@ -217,10 +217,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "Row": _by_name(ref("Value"), propertyNames={"pattern": NO_NUL}),
     "Table": {
-        **_object([], **TABLE),
+        **_object([], **TABLE, dataset={**TEXT, "description": "The id of a dataset."}),
         "additionalProperties": False,
-        "oneOf": ONE_TABLE,
-        "description": "Exactly one of `rows` and `columns`.",
+        "oneOf": [*ONE_TABLE, {"required": ["dataset"]}],
+        "description": "Exactly one of `rows`, `columns` and `dataset`.",
     },
     "Fault": _object(["pointer", "detail"], pointer=TEXT, detail=TEXT),
     "PredictRequest": _question("model", model=SELECTED_MODEL, **LAYOUT),
@@ -286,6 +286,7 @@ def _in_path(name: str, example: object, description: str, **schema: Any) -> dic
 MODEL_IN_PATH = _in_path("name", "melons", "The name of a model.", type="string", pattern=NAME)
 ALIAS_IN_PATH = _in_path("alias", "champion", "The name of an alias.", type="string", pattern=ALIAS)
 JOB_IN_PATH = _in_path("job_id", JOB_ID, "The id of a job.", type="string", minLength=1)
+DATASET_IN_PATH = _in_path("dataset_id", JOB_ID, "The id of a dataset.", type="string", minLength=1)
 SELECTED_IN_PATH = _in_path("name", "melons@champion", **SELECTED_MODEL)
 VERSION_IN_PATH = _in_path(
     "version", 3, "The number of a version.", type="integer", minimum=1, maximum=MOST

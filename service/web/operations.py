@@ -15,6 +15,7 @@ ADDRESSES = {
     "contract": "/openapi.yaml",
     "models": "/models",
     "jobs": "/jobs",
+    "datasets": "/datasets",
     "train": "/train",
     "predict": "/predict",
     "explain": "/explain",

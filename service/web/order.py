@@ -4,27 +4,36 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from service.actions.request import EvaluationPlan, TrainRequest
+from service.actions.request import EvaluationPlan, TrainRequest, source_of
 from service.errors import Fault, InvalidData, pointer
+from service.storage.records import StoredDataset
 from service.tree.attribute import Kind
 from service.tree.encode import IGNORED, MOST_FAULTS, Declaration
+from service.tree.outline import task_of
 from service.tree.params import resolve
-from service.tree.table import Table, table_of_columns, table_of_rows
-from service.tree.target import MOST_CLASSES, REGRESSION, infer_task
+from service.tree.table import DATASET, Table, table_of_columns, table_of_rows
+from service.tree.target import CLASSIFICATION, MOST_CLASSES, REGRESSION, infer_task
 from service.tree.training import Plan
 
+WAYS = ("rows", "columns", "dataset")  # in which data may be given
 # The parts of presets that are others where a number is predicted.
 FOR_NUMBERS = {preset: {"criterion": "squared_error"} for preset in ("cart", "rpart")}
 
 
-def read_order(order: Mapping[str, Any], max_cells: int) -> TrainRequest:
+def read_order(
+    order: Mapping[str, Any], max_cells: int, dataset: StoredDataset | None = None
+) -> TrainRequest:
     """The request that an order makes, once its parts fit each other."""
     faults = list(_contradictions(order))
     if faults:
         raise InvalidData("Some fields contradict each other.", faults[:MOST_FAULTS])
     plan = _plan(order)
-    table = _table(order["data"], max_cells)
-    _check_size(table, plan, max_cells)
+    if dataset is None:
+        table = _table(order["data"], max_cells)
+        _check_size(table, plan, max_cells)
+    else:
+        table = Table({}, dataset.n_rows, DATASET, first_line=dataset.first_line)
+    task = _task(table, plan, dataset)
     overrides = {name: value for name, value in order["params"].items() if name != "preset"}
     preset = order["params"]["preset"]
     return TrainRequest(
@@ -32,9 +41,10 @@ def read_order(order: Mapping[str, Any], max_cells: int) -> TrainRequest:
         plan=plan,
         table=table,
         preset=preset,
-        params=resolve(preset, _of_task(table, plan, preset) | overrides),
+        params=resolve(preset, _of_task(task, preset) | overrides),
         overrides=overrides,
         evaluation=EvaluationPlan(**order["evaluation"]),
+        source=source_of(dataset) if dataset else None,
     )
 
 
@@ -56,9 +66,15 @@ def _declaration(given: Mapping[str, Any]) -> Declaration:
     return Declaration(**{**given, **values})
 
 
-def _of_task(table: Table, plan: Plan, preset: str) -> dict[str, str]:
+def _task(table: Table, plan: Plan, dataset: StoredDataset | None) -> str:
+    if dataset is None:
+        return plan.task or infer_task(table, plan.target, plan.classes)
+    targets = [task_of(each, plan) for each in dataset.columns if each.name == plan.target]
+    return targets[0] if targets else CLASSIFICATION  # that it is not there is told later
+
+
+def _of_task(task: str, preset: str) -> dict[str, str]:
     """The parts of a preset that are others for a number than for classes."""
-    task = plan.task or infer_task(table, plan.target, plan.classes)
     return FOR_NUMBERS.get(preset, {}) if task == REGRESSION else {}
 
 
@@ -67,11 +83,8 @@ def _table(data: Mapping[str, Any], max_cells: int) -> Table:
         table = table_of_rows(data["rows"], ("data", "rows"), max_cells)
     else:
         table = table_of_columns(data["columns"], ("data", "columns"), max_cells)
-    faults = [
-        Fault(_first_place(table, name), "the name holds the character U+0000")
-        for name in table.columns
-        if "\0" in name
-    ]
+    detail = "the name holds the character U+0000"
+    faults = [_misnamed(table, name, detail) for name in table.columns if "\0" in name]
     if faults:
         raise InvalidData("Some columns have names that cannot be kept.", faults[:MOST_FAULTS])
     return table
@@ -85,11 +98,12 @@ def _check_size(table: Table, plan: Plan, max_cells: int) -> None:
         raise InvalidData(detail, [Fault("/attributes", detail)])
 
 
-def _first_place(table: Table, name: str) -> str:
-    """The pointer to where a column first stands."""
+def _misnamed(table: Table, name: str, detail: str) -> Fault:
+    """The fault of a column, where it first stands."""
     if not table.rows:
-        return pointer(*table.place, name)
-    return table.pointer(next(row for row, sent in enumerate(table.rows) if name in sent), name)
+        return Fault(pointer(*table.place, name), detail)
+    first = next(row for row, sent in enumerate(table.rows) if name in sent)
+    return table.fault(first, name, detail)
 
 
 def _contradictions(order: Mapping[str, Any]) -> Iterator[Fault]:
@@ -149,10 +163,12 @@ def _of_classes(order: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _of_data(data: Mapping[str, Any]) -> Iterator[Fault]:
     for name in data:
-        if name not in ("rows", "columns"):
+        if name not in WAYS:
             yield Fault(pointer("data", name), "Unknown field.")
-    if ("rows" in data) == ("columns" in data):
-        yield Fault("/data", "must have exactly one of rows and columns")
+    if sum(name in data for name in WAYS) != 1:
+        yield Fault("/data", "must have exactly one of rows, columns and dataset")
+    if not isinstance(data.get("dataset", ""), str):
+        yield Fault("/data/dataset", "must be the id of a dataset")
 
 
 def _of_columns(order: Mapping[str, Any]) -> Iterator[Fault]:

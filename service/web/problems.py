@@ -16,6 +16,7 @@ from service.errors import (
     Conflict,
     Fault,
     InvalidData,
+    InvalidFile,
     KeyReused,
     LimitReached,
     NotFound,
@@ -45,6 +46,7 @@ class Kind:
 KINDS: dict[type[BoughError], Kind] = {
     InvalidParameters: Kind(422, "invalid-parameters", "Parameters cannot be used"),
     InvalidData: Kind(422, "invalid-data", "The data cannot be used"),
+    InvalidFile: Kind(422, "invalid-file", "The file cannot be used"),
     LimitReached: Kind(422, "limit-reached", "A limit is reached"),
     KeyReused: Kind(422, "idempotency-key-reused", "The key belongs to another order"),
     NotFound: Kind(404, "not-found", "Not found"),
@@ -100,15 +102,21 @@ def _from_anything(error: Exception) -> AnyResponse:
     return _respond(Response(status=500), BROKEN, DESCRIPTIONS[500], [])
 
 
-def _told(error: BoughError) -> Sequence[dict[str, str]]:
+def _told(error: BoughError) -> Sequence[dict[str, Any]]:
+    if isinstance(error, InvalidFile):
+        return [_known(asdict(misfit)) for misfit in error.misfits]
     faults: tuple[Fault, ...] = error.faults if isinstance(error, InvalidData) else ()
     if isinstance(error, InvalidParameters):
         return [{"parameter": fault.pointer, "detail": fault.detail} for fault in faults]
     return [asdict(fault) for fault in faults]
 
 
+def _known(told: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if value is not None}
+
+
 def _respond(
-    response: AnyResponse, kind: Kind, detail: str, errors: Sequence[dict[str, str]]
+    response: AnyResponse, kind: Kind, detail: str, errors: Sequence[dict[str, Any]]
 ) -> AnyResponse:
     problem: dict[str, Any] = {
         "type": f"/problems/{kind.slug}",

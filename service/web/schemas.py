@@ -5,7 +5,6 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from service.storage.models import ORDERS
-from service.storage.records import DeliveryState, JobKind, JobState
 from service.tree.attribute import Kind
 from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web.fields import (
@@ -24,9 +23,6 @@ def about(description: str, **metadata: Any) -> dict[str, Any]:
 
 
 NOT_NEGATIVE = validate.Range(min=0)
-KINDS = [kind.value for kind in JobKind]
-STATES = [state.value for state in JobState]
-DELIVERY_STATES = [state.value for state in DeliveryState]
 TASKS = [CLASSIFICATION, REGRESSION]
 NO_CLASSES = "Empty in regression."
 AT_ALPHA = "The tree of the cost-complexity sequence at this alpha; else the one that is served."
@@ -40,6 +36,8 @@ class ProblemFaultSchema(Schema):
 
     pointer = fields.String(metadata=about("JSON pointer (RFC 6901) into the body."))
     parameter = fields.String(metadata=about("Name of a parameter of the query or the path."))
+    line = fields.Integer(metadata=about("Of the file that was sent, from 1."))
+    column = fields.String(metadata=about("Of the file that was sent."))
     detail = fields.String(required=True)
 
 
@@ -53,69 +51,6 @@ class ProblemSchema(Schema):
     instance = fields.String(required=True, metadata=about("The path that was asked for."))
     request_id = fields.String(required=True)
     errors = fields.List(fields.Nested(ProblemFaultSchema))
-
-
-class JobProblemSchema(Schema):
-    """Why a job failed."""
-
-    type = fields.String()
-    title = fields.String(required=True)
-    status = fields.Integer()
-    detail = fields.String(required=True)
-    errors = fields.List(fields.Nested(ProblemFaultSchema))
-
-
-# --- jobs -------------------------------------------------------------------------------------
-
-
-class ProgressSchema(Schema):
-    """How far a training has come."""
-
-    fraction = fields.Float(required=True, metadata={"minimum": 0, "maximum": 1})
-    stage = fields.String(required=True)
-    nodes = fields.Integer(required=True)
-    rows = fields.Integer(required=True, metadata=about("Trained on, or scored so far."))
-
-
-class LinksSchema(Schema):
-    """Where to go on from a job."""
-
-    self = fields.String(required=True)
-    version = fields.String(metadata=about("The version it made."))
-
-
-class DeliverySchema(Schema):
-    """Whether the webhook of a job has been told of its end."""
-
-    state = fields.String(required=True, metadata={"enum": DELIVERY_STATES})
-    attempts = fields.Integer(required=True)
-    last_error = fields.String(required=True, allow_none=True)
-
-
-class JobSchema(Schema):
-    """An order to train or to score, and how it fares."""
-
-    id = fields.String(required=True)
-    kind = fields.String(required=True, metadata={"enum": KINDS})
-    model = fields.String(required=True)
-    dataset = fields.String(
-        required=True, allow_none=True, metadata=about("The id of the one that it reads.")
-    )
-    state = fields.String(required=True, metadata={"enum": STATES})
-    progress = fields.Nested(ProgressSchema, required=True)
-    attempt = fields.Integer(required=True)
-    max_attempts = fields.Integer(required=True)
-    error = fields.Nested(JobProblemSchema, required=True, allow_none=True)
-    version = fields.Integer(required=True, allow_none=True)
-    cancel_requested = fields.Boolean(required=True)
-    priority = fields.Integer(required=True)
-    webhook = fields.Nested(
-        DeliverySchema, required=True, allow_none=True, metadata=about("Null: it has none.")
-    )
-    created_at = Moment(required=True)
-    started_at = Moment(required=True, allow_none=True)
-    finished_at = Moment(required=True, allow_none=True)
-    links = fields.Nested(LinksSchema, required=True)
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -245,13 +180,6 @@ class PageQuerySchema(Schema):
 
     limit = Digits(load_default=50, validate=validate.Range(min=1, max=1000))
     cursor = Text(metadata=about("The `next_cursor` of the page before."))
-
-
-class JobsQuerySchema(PageQuerySchema):
-    """Which jobs."""
-
-    state = fields.String(validate=validate.OneOf(STATES))
-    model = Text()
 
 
 class ModelsQuerySchema(PageQuerySchema):

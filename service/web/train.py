@@ -8,15 +8,17 @@ from flask import Response, jsonify, url_for
 
 from service.actions import submit
 from service.actions.request import TrainRequest
-from service.tree.oddities import oddities
+from service.points import passing
+from service.storage.records import NewJob, StoredDataset
 from service.tree.target import CLASSIFICATION, REGRESSION
 from service.web import examples
 from service.web.blueprint import WITH_BODY, Blueprint
 from service.web.context import context
+from service.web.datasets import find_dataset
+from service.web.job_schemas import JobSchema
 from service.web.jobs import POLL, told
 from service.web.order import read_order
-from service.web.schemas import JobSchema
-from service.web.terms import KEY_IN_HEADER, REPLAYED, read_key, read_terms
+from service.web.terms import KEY_IN_HEADER, REPLAYED, read_key, read_terms, replayed
 from service.web.train_schemas import PreviewSchema, TrainQuerySchema, TrainSchema
 
 blp = Blueprint("train", __name__, description="Train a tree.")
@@ -45,28 +47,40 @@ def train(order: Mapping[str, Any], query: Mapping[str, Any]) -> Any:
     """
     settings, key = context().settings, read_key()
     terms = read_terms(order, settings)
-    request = read_order(order, settings.max_train_cells)
+    dataset = _dataset(order["data"])
+    request = read_order(order, settings.max_train_cells, dataset)
     if query["validate_only"]:
-        return _preview(request)
-    body = submit.check(request)
+        return _preview(request, dataset)
+    body = submit.check(request, dataset)
     if key is not None:
         terms = submit.keyed(terms, key, body)
+    new = NewJob(request.model, body, dataset=dataset.id if dataset else None)
+    passing("web-checked")
     with context().store.writing() as session:
-        made = submit.submit(session, request.model, body, settings.max_attempts, terms)
+        made = submit.submit(session, new, settings.max_attempts, terms)
+        passing("web-placed")
+    passing("web-committed")
     headers = {"Location": url_for("jobs.get_job", job_id=made.job.id), **POLL}
-    return told(made.job), 202, headers | ({REPLAYED: "true"} if made.is_replay else {})
+    return told(made.job), 202, headers | replayed(made)
 
 
-def _preview(request: TrainRequest) -> Response:
-    data = submit.preview(request)
-    told = {
+def _dataset(data: Mapping[str, Any]) -> StoredDataset | None:
+    """The dataset that an order names instead of sending rows."""
+    if not isinstance(data.get("dataset"), str):
+        return None
+    return find_dataset(data["dataset"], "/data/dataset")
+
+
+def _preview(request: TrainRequest, dataset: StoredDataset | None) -> Response:
+    told, warnings = submit.preview(request, dataset)
+    preview = {
         "valid": True,
         "model": request.model,
-        "task": REGRESSION if data.is_regression else CLASSIFICATION,
-        "attributes": data.attributes,
-        "classes": data.classes,
+        "task": REGRESSION if told.is_regression else CLASSIFICATION,
+        "attributes": told.attributes,
+        "classes": told.classes,
         "params": {"preset": request.preset} | asdict(request.params),
-        "rows": len(data.target),
-        "warnings": list(oddities(request.table, request.plan, data)),
+        "rows": told.n_rows,
+        "warnings": warnings,
     }
-    return jsonify(PreviewSchema().dump(told))
+    return jsonify(PreviewSchema().dump(preview))

@@ -8,7 +8,7 @@ import pytest
 from service.errors import Conflict, InvalidData, LeaseLost, NotFound
 from service.storage import jobs
 from service.storage.engine import Store, open_store
-from service.storage.records import Claim, Job, JobState, Progress
+from service.storage.records import Claim, Job, JobState, NewJob, Progress
 from service.storage.versions import list_versions
 from tests.race import race
 from tests.storage.trees import saved
@@ -217,7 +217,7 @@ def test_a_failure_that_is_final_keeps_its_problem(
 def test_jobs_are_listed_page_by_page_the_newest_first(store: Store) -> None:
     ids = [submitted(store, model=model).id for model in ("a", "b", "a", "a")]
     with store.writing() as session:  # all at once: now only the id tells them apart
-        ids += sorted(jobs.submit(session, uuid4().hex, "a", b"", 3).id for _ in range(3))
+        ids += sorted(jobs.submit(session, uuid4().hex, NewJob("a", b""), 3).id for _ in range(3))
         jobs.cancel(session, ids[0])
 
     listed = listed_ids(store)
@@ -254,7 +254,7 @@ def claim_all(url: str) -> list[str]:
 
 def submitted(store: Store, model: str = "melons", max_attempts: int = 3) -> Job:
     with store.writing() as session:
-        return jobs.submit(session, uuid4().hex, model, b"body", max_attempts)
+        return jobs.submit(session, uuid4().hex, NewJob(model, b"body"), max_attempts)
 
 
 def claimed_or_none(store: Store, lease_seconds: float = 30) -> Claim | None:

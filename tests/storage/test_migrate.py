@@ -6,6 +6,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from service.errors import Conflict
+from service.storage import file_tables, job_tables  # noqa: F401 (their tables belong to Row too)
 from service.storage.aliases import put_alias
 from service.storage.engine import open_store
 from service.storage.migrate import current, downgrade, is_current, upgrade

@@ -9,7 +9,7 @@ import pytest
 from service.errors import NotFound
 from service.storage import deliveries, jobs
 from service.storage.engine import Store
-from service.storage.records import Job, Key, Terms, Webhook
+from service.storage.records import Job, Key, NewJob, Terms, Webhook
 from service.storage.retention import BATCH, forget
 from service.storage.versions import fetch_version
 from tests.jobs import entries
@@ -76,7 +76,7 @@ def is_gone(store: Store, job: Job) -> bool:
 
 def cancelled(store: Store, terms: Terms = jobs.NO_TERMS) -> Job:
     with store.writing() as session:
-        job = jobs.submit(session, uuid4().hex, "melons", b"", 3, terms)
+        job = jobs.submit(session, uuid4().hex, NewJob("melons", b""), 3, terms)
         return jobs.cancel(session, job.id)
 
 

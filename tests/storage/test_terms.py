@@ -12,7 +12,7 @@ from service.errors import KeyReused
 from service.storage import jobs
 from service.storage.engine import Store, open_store
 from service.storage.migrate import upgrade
-from service.storage.records import Job, Key, Limits, Terms
+from service.storage.records import Job, Key, Limits, NewJob, Terms
 from tests.postgres import Postgres
 from tests.race import race
 from tests.storage.test_jobs import PROBLEM, claim_all, claimed, claimed_or_none
@@ -128,4 +128,4 @@ def postgres_store(postgres: Postgres) -> Iterator[Store]:
 
 def ordered(store: Store, terms: Terms = jobs.NO_TERMS, model: str = "melons") -> Job:
     with store.writing() as session:
-        return jobs.submit(session, uuid4().hex, model, b"body", 3, terms)
+        return jobs.submit(session, uuid4().hex, NewJob(model, b"body"), 3, terms)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -33,8 +34,13 @@ HOUSES: list[dict[str, Any]] = [
     for place, noise in (("sea", 0.5), ("town", 1.5), ("wood", 2.5))
 ]
 # webhook_private: or else each test of the contract would look names up in the network
+# max_streams: or else each would read the events of a job for as long as a stream may last
 SETTINGS = Settings(
-    max_body_bytes=200_000, max_predict_rows=200, max_explain_rows=5, webhook_private=True
+    max_body_bytes=200_000,
+    max_predict_rows=200,
+    max_explain_rows=5,
+    max_streams=0,
+    webhook_private=True,
 )
 
 
@@ -53,8 +59,8 @@ def trained(store: Store, **changes: Any) -> int:
 
 
 @pytest.fixture
-def app(store: Store) -> Flask:
-    return create_app(SETTINGS, store)
+def app(store: Store, tmp_path: Path) -> Flask:
+    return create_app(replace(SETTINGS, data=tmp_path), store)
 
 
 @pytest.fixture
@@ -92,5 +98,5 @@ def melon_client(
     shutil.copy(sqlite_template, path)
     store = open_store(f"sqlite:///{path}")
     trained(store)
-    yield create_app(SETTINGS, store).test_client()
+    yield create_app(replace(SETTINGS, data=path.parent), store).test_client()
     store.dispose()

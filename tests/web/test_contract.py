@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from schemathesis.config import SchemathesisConfig
 
 from service.storage import aliases, jobs
 from service.storage.engine import Store, open_store
+from service.storage.records import NewJob
 from service.web import create_app, examples, openapi_yaml
 from tests.web.conftest import MELONS, SETTINGS, trained
 
@@ -24,7 +26,7 @@ EXAMPLES = 40  # an operation; the checks of the schemas' edges come on top
 FITTING_DATA = ["2xx", "404", "409", "422"]
 NEED_FITTING_DATA = (
     "train", "predict_rows", "predict_rows_with_model", "explain_rows", "evaluate_version",
-    "list_nodes", "get_tree",
+    "list_nodes", "get_tree", "upload_dataset", "batch_predict",
 )  # fmt: skip
 config = SchemathesisConfig.from_dict(
     {
@@ -36,10 +38,18 @@ config = SchemathesisConfig.from_dict(
                 "checks": {"positive_data_acceptance": {"expected-statuses": FITTING_DATA}},
             }
             for operation in NEED_FITTING_DATA
-        ],
+        ]
+        # each upload that gets so far is read by a process of its own
+        + [{"include-operation-id": "upload_dataset", "generation": {"max-examples": 5}}],
     }
 )
 schema = schemathesis.openapi.from_path(OPENAPI, config=config)
+
+
+@schemathesis.serializer("application/vnd.apache.parquet", "application/x-ndjson")
+def as_it_is(_context: Any, value: Any) -> bytes:
+    """A file that is no file of its kind at all."""
+    return value if isinstance(value, bytes) else str(value).encode()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +59,7 @@ def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     shutil.copy(sqlite_template, path)
     store = open_store(f"sqlite:///{path}")
     fill(store)
-    yield create_app(SETTINGS, store)
+    yield create_app(replace(SETTINGS, data=path.parent), store)
     store.dispose()
 
 
@@ -62,7 +72,7 @@ def fill(store: Store) -> None:
     trained(store, params={"preset": "cart"}, target="density", data=weighed)
     with store.writing() as session:
         aliases.put_alias(session, "melons", "champion", 3)
-        jobs.submit(session, examples.JOB_ID, "melons", b"", 3)
+        jobs.submit(session, examples.JOB_ID, NewJob("melons", b""), 3)
 
 
 def ask_for_what_exists(case: Case) -> None:

@@ -1,35 +1,33 @@
-"""The command line: `bough run` for one machine; serve, worker and migrate for many."""
+"""The commands: `bough run` for one machine; serve, worker and migrate for many."""
 
-import ctypes
 import errno
-import os
-import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from threading import Thread
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-from service.errors import BoughError
+from service.cli.processes import (
+    GUNICORN,
+    WORKER,
+    become,
+    data_option,
+    environment_with,
+    migrated,
+    started,
+    told_plainly,
+)
+from service.cli.train import train
 from service.jobs.stop import Stop, stop_on_signals
-from service.settings import PREFIX, Settings, read_settings
-from service.storage.engine import Store, open_store
-from service.storage.migrate import upgrade
+from service.settings import Settings, read_settings
+from service.storage.engine import open_store
 from service.web import create_app, openapi_yaml
 
-# -P: what lies in the current directory must not be taken for one of our modules.
-GUNICORN = ("-P", "-m", "gunicorn", "--config", "python:service.gunicorn_conf")
-WORKER = ("-P", "-m", "service.jobs")
 SHORT_LIFE = 10.0  # seconds; a worker that ends sooner, and again, will not do better
 MOST_SHORT_LIVES = 3
-PATIENCE = 40.0  # seconds to stop in; the web server gives its last requests 30
-SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 Command = Callable[..., Any]
 
@@ -43,19 +41,14 @@ def main() -> None:
     """
 
 
+main.add_command(train)
+
+
 def address_options(command: Command) -> Command:
     """The command with options for where to listen."""
     host = click.option("--host", help="Address to listen on; 127.0.0.1 unless told otherwise.")
     port = click.option("--port", type=click.IntRange(1, 65535), help="Port; 8000 by default.")
     return host(port(command))
-
-
-def data_option(command: Command) -> Command:
-    """The command with an option for where the embedded database lives."""
-    kind = click.Path(file_okay=False, path_type=Path)
-    return click.option("--data", type=kind, help="Directory of the data; ./data by default.")(
-        command
-    )
 
 
 @main.command()
@@ -117,29 +110,6 @@ def openapi() -> None:
     click.echo(openapi_yaml(app), nl=False)
 
 
-def environment_with(options: Mapping[str, object]) -> dict[str, str]:
-    """The environment for us and our children, with what the command line says on top."""
-    given = {PREFIX + name.upper(): str(value) for name, value in options.items() if value}
-    return {**os.environ, **given}
-
-
-@contextmanager
-def told_plainly() -> Iterator[None]:
-    """A block whose foreseeable errors end the program with a sentence."""
-    try:
-        yield
-    except (BoughError, ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-
-
-def migrated(settings: Settings) -> Store:
-    """The store of these settings, with the schema of this release and no connection open."""
-    store = open_store(settings.url)
-    upgrade(store)
-    store.dispose()
-    return store
-
-
 def check_address(settings: Settings) -> None:
     """Say so now if nobody could listen there; the web server would only try again and again."""
     try:
@@ -153,38 +123,6 @@ def check_address(settings: Settings) -> None:
         raise click.ClickException(
             f"Cannot listen on {settings.address}: {reason}. Choose another with --port or --host."
         ) from error
-
-
-def become(arguments: tuple[str, ...], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this process, so that signals reach whom they are meant for."""
-    os.execve(sys.executable, [sys.executable, *arguments], environment)
-
-
-@contextmanager
-def started(
-    arguments: tuple[str, ...], environment: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A child process, stopped at the end of the block."""
-    child = subprocess.Popen(
-        [sys.executable, *arguments],
-        env=environment,
-        process_group=0,  # Ctrl-C comes to us alone, and we stop them in order
-        preexec_fn=die_with_parent if sys.platform == "linux" else None,
-    )
-    try:
-        yield child
-    finally:
-        child.terminate()
-        try:
-            child.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-
-
-def die_with_parent() -> None:
-    """Have this process told to stop should its parent be killed."""
-    ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
 
 
 def announce(web: "subprocess.Popen[bytes]", settings: Settings, place: str) -> None:
@@ -233,7 +171,3 @@ def answers(settings: Settings) -> bool:
     except OSError:
         return False
     return True
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,165 @@
+"""`bough train file.csv --target y`: a file becomes a dataset, a job and a version, watched."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+from marshmallow import ValidationError
+
+from service.actions import submit
+from service.actions.upload import spooled, upload
+from service.cli.processes import WORKER, data_option, environment_with, migrated, started
+from service.cli.summary import summary
+from service.errors import BoughError, InvalidData, InvalidFile
+from service.files.place import open_place
+from service.files.records import Ingestion
+from service.settings import Settings, read_settings
+from service.storage import jobs
+from service.storage.engine import Store
+from service.storage.records import Job, JobState, NewJob, StoredDataset, Terms
+from service.storage.versions import fetch_version
+from service.tree.params import DEFAULT_PRESET, PRESETS
+from service.web.names import CHARACTERS, LONGEST
+from service.web.order import read_order
+from service.web.train_schemas import TrainSchema
+
+CHUNK = 1024 * 1024
+WATCH_SECONDS = 0.2
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--target", required=True, help="The column to predict.")
+@click.option("--model", help="Name of the model; the file's own without its ending by default.")
+@click.option("--preset", type=click.Choice(list(PRESETS)), default=DEFAULT_PRESET, help="How.")
+@click.option("--ignore", multiple=True, help="A column to leave out; may be given again.")
+@click.option("--null", multiple=True, help="A text that means null in CSV, such as NA.")
+@click.option("--delimiter", help="Of CSV; comma, semicolon or tab are found out.")
+@data_option
+def train(file: Path, target: str, model: str | None, **options: Any) -> None:
+    """Train a tree on a file: CSV, NDJSON or Parquet, gzipped or not.
+
+    It needs no server. What it makes is in the same place where `bough run` looks.
+    """
+    environment = environment_with({"data": options["data"]})
+    with told_fully():
+        settings = read_settings(environment)
+        store = migrated(settings)
+        dataset = _read(store, settings, file, options)
+        order = _order(model or _name(file), target, options, dataset)
+        job = _submit(store, settings, dataset, order)
+        with started(WORKER, environment | {"BOUGH_LOG_LEVEL": "ERROR"}):
+            job = _watch(store, job)
+        _conclude(store, job)
+
+
+@contextmanager
+def told_fully() -> Iterator[None]:
+    """A block whose foreseeable errors end the program with all there is to say."""
+    try:
+        yield
+    except ValidationError as error:
+        raise click.ClickException(str(error)) from error
+    except InvalidFile as error:
+        told = [_spot(each.line, each.column) + each.detail for each in error.misfits]
+        raise click.ClickException("\n  ".join([str(error), *told])) from error
+    except InvalidData as error:
+        told = [each.detail for each in error.faults if each.detail != str(error)]
+        raise click.ClickException("\n  ".join([str(error), *told])) from error
+    except (BoughError, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _spot(line: int | None, column: str | None) -> str:
+    where = [f"line {line}"] if line is not None else []
+    where += [f"column {column!r}"] if column is not None else []
+    return f"{', '.join(where)}: " if where else ""
+
+
+def _read(
+    store: Store, settings: Settings, file: Path, options: Mapping[str, Any]
+) -> StoredDataset:
+    asked = Ingestion(
+        delimiter=options["delimiter"],
+        nulls=options["null"],
+        max_bytes=settings.max_dataset_bytes,
+        max_cells=settings.max_dataset_cells,
+        max_columns=settings.max_dataset_columns,
+    )
+    with file.open("rb") as opened, spooled(_chunks(opened), open_place(settings)) as sent:
+        dataset = upload(store, settings, sent, file.name, asked)
+    click.echo(f"{file.name}: {dataset.n_rows:,} rows, {len(dataset.columns)} columns")
+    for warning in dataset.warnings:
+        click.echo(f"  {_spot(warning.line, warning.column)}{warning.detail}", err=True)
+    return dataset
+
+
+def _chunks(opened: BinaryIO) -> Iterator[bytes]:
+    while chunk := opened.read(CHUNK):
+        yield chunk
+
+
+def _name(file: Path) -> str:
+    """The name of a file without its endings, as a model may have it."""
+    fitting = re.findall(CHARACTERS, file.name.split(".")[0])
+    return "".join(fitting)[:LONGEST] or "model"
+
+
+def _order(
+    model: str, target: str, options: Mapping[str, Any], dataset: StoredDataset
+) -> Mapping[str, Any]:
+    order: Mapping[str, Any] = TrainSchema().load(
+        {
+            "model": model,
+            "target": target,
+            "data": {"dataset": dataset.id},
+            "attributes": [{"name": name, "kind": "ignored"} for name in options["ignore"]],
+            "params": {"preset": options["preset"]},
+        }
+    )
+    return order
+
+
+def _submit(
+    store: Store, settings: Settings, dataset: StoredDataset, order: Mapping[str, Any]
+) -> Job:
+    request = read_order(order, settings.max_train_cells, dataset)
+    new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
+    with store.writing() as session:
+        return submit.submit(session, new, settings.max_attempts, Terms()).job
+
+
+def _watch(store: Store, job: Job) -> Job:
+    """The job once it has ended, or was cancelled because nobody waits for it any more."""
+    try:
+        with click.progressbar(length=1000, label="Training", item_show_func=_stage) as bar:
+            while job.state in UNDER_WAY:
+                bar.update(round(1000 * job.progress.fraction) - bar.pos, job)
+                time.sleep(WATCH_SECONDS)
+                with store.reading() as session:
+                    job = jobs.fetch_job(session, job.id)
+            bar.update(1000 - bar.pos if job.state == JobState.SUCCEEDED else 0, job)
+    except KeyboardInterrupt:
+        with store.writing() as session:
+            jobs.cancel(session, job.id)
+        raise
+    return job
+
+
+def _stage(job: Job | None) -> str | None:
+    return f"{job.progress.stage}, {job.progress.nodes:,} nodes" if job else None
+
+
+def _conclude(store: Store, job: Job) -> None:
+    if job.state != JobState.SUCCEEDED:
+        error = job.error or {"detail": f"The job was {job.state}."}
+        told = [each["detail"] for each in error.get("errors", [])]
+        raise click.ClickException("\n  ".join([error["detail"], *told]))
+    with store.reading() as session:
+        version = fetch_version(session, job.model, job.version)
+    click.echo("\n".join(summary(version)))

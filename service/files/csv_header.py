@@ -1,0 +1,61 @@
+"""The header of a CSV file: the names of its columns, and what stands between them."""
+
+import io
+import re
+from dataclasses import dataclass
+
+from service.errors import InvalidFile, Misfit
+from service.files.csv_lines import LONGEST_RECORD, Layout, Unreadable, is_utf8, n_bytes, records
+from service.files.names import check_names
+from service.files.records import Ingestion
+from service.files.unpack import BOM
+
+DELIMITERS = ",;\t"  # in the order in which they are preferred
+FIRST_LINE = re.compile(r"[^\r\n]+")
+QUOTED = re.compile(r'"[^"]*"')
+
+
+@dataclass(frozen=True)
+class Header:
+    """The header, and how many bytes of the file it takes, with what stands before it."""
+
+    layout: Layout
+    n_bytes: int
+
+
+def read_header(head: bytes, order: Ingestion) -> Header:
+    """The header at the beginning of a file, of which no more is needed than one record."""
+    start = len(BOM) if head.startswith(BOM) else 0
+    text = head[start:].decode(errors="surrogateescape")
+    delimiter = _checked(order.delimiter) if order.delimiter else _likeliest(text)
+    lines = io.StringIO(text, newline="")  # ends of lines stay what they are
+    try:
+        line, names = next(records(iter(lines), delimiter), (1, []))
+        if len(head) > LONGEST_RECORD and lines.tell() == len(text):
+            raise Unreadable(line, "it does not end")
+    except Unreadable as error:
+        raise _unreadable(error.line, error.detail) from None
+    if not names:
+        raise InvalidFile("The file is empty.")
+    if not is_utf8("".join(names)):
+        raise _unreadable(line, "it is not UTF-8")
+    check_names(names, order, line)
+    return Header(Layout(tuple(names), delimiter), start + n_bytes(text[: lines.tell()]))
+
+
+def _checked(delimiter: str) -> str:
+    is_usable = len(delimiter) == 1 and delimiter.isascii() and delimiter != '"'
+    if is_usable and (delimiter.isprintable() or delimiter == "\t"):
+        return delimiter
+    raise InvalidFile("The delimiter must be one ASCII character, a tab or one that is printed.")
+
+
+def _likeliest(text: str) -> str:
+    """Of comma, semicolon and tab the one that the first line has most of, outside quotes."""
+    first = FIRST_LINE.search(text)
+    bare = QUOTED.sub("", first.group() if first else "")
+    return max(DELIMITERS, key=bare.count)
+
+
+def _unreadable(line: int, detail: str) -> InvalidFile:
+    return InvalidFile(f"The header cannot be read: {detail}.", [Misfit(line, None, detail)])
