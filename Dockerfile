@@ -15,7 +15,8 @@ RUN /opt/build/bin/hatchling build --target wheel --directory /dist \
         --python /opt/bough/bin/python /dist/*.whl
 
 FROM python:3.13-slim
-RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/bough bough
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/bough bough \
+    && install --directory --owner=bough /var/lib/bough/datasets
 COPY --from=build /opt/bough /opt/bough
 ENV PATH=/opt/bough/bin:$PATH \
     PYTHONUNBUFFERED=1 \

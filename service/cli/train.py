@@ -11,6 +11,7 @@ import click
 from marshmallow import ValidationError
 
 from service.actions import submit
+from service.actions.sweep import discard
 from service.actions.upload import spooled, upload
 from service.cli.processes import WORKER, data_option, environment_with, migrated, started
 from service.cli.summary import summary
@@ -50,8 +51,8 @@ def train(file: Path, target: str, model: str | None, **options: Any) -> None:
     with told_fully():
         settings = read_settings(environment)
         store = migrated(settings)
+        order = _order(model or _name(file), target, options)
         dataset = _read(store, settings, file, options)
-        order = _order(model or _name(file), target, options, dataset)
         job = _submit(store, settings, dataset, order)
         with started(WORKER, environment | {"BOUGH_LOG_LEVEL": "ERROR"}):
             job = _watch(store, job)
@@ -64,7 +65,7 @@ def told_fully() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(_misfits(error.messages)) from error
     except InvalidFile as error:
         told = [_spot(each.line, each.column) + each.detail for each in error.misfits]
         raise click.ClickException("\n  ".join([str(error), *told])) from error
@@ -73,6 +74,11 @@ def told_fully() -> Iterator[None]:
         raise click.ClickException("\n  ".join([str(error), *told])) from error
     except (BoughError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _misfits(messages: Any) -> str:
+    """What is wrong with an order, field by field."""
+    return "\n  ".join(f"{field}: {why[0]}" for field, why in messages.items())
 
 
 def _spot(line: int | None, column: str | None) -> str:
@@ -110,14 +116,13 @@ def _name(file: Path) -> str:
     return "".join(fitting)[:LONGEST] or "model"
 
 
-def _order(
-    model: str, target: str, options: Mapping[str, Any], dataset: StoredDataset
-) -> Mapping[str, Any]:
+def _order(model: str, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The order, which does not know yet which dataset the file will be."""
     order: Mapping[str, Any] = TrainSchema().load(
         {
             "model": model,
             "target": target,
-            "data": {"dataset": dataset.id},
+            "data": {"dataset": ""},
             "attributes": [{"name": name, "kind": "ignored"} for name in options["ignore"]],
             "params": {"preset": options["preset"]},
         }
@@ -128,8 +133,13 @@ def _order(
 def _submit(
     store: Store, settings: Settings, dataset: StoredDataset, order: Mapping[str, Any]
 ) -> Job:
-    request = read_order(order, settings.max_train_cells, dataset)
-    new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
+    try:
+        named = {**order, "data": {"dataset": dataset.id}}
+        request = read_order(named, settings.max_train_cells, dataset)
+        new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
+    except InvalidData:
+        discard(store, dataset.id)  # it will be read again when the order is right
+        raise
     with store.writing() as session:
         return submit.submit(session, new, settings.max_attempts, Terms()).job
 
