@@ -11,7 +11,7 @@ import sys
 from typing import BinaryIO
 
 from service.errors import InvalidFile, LimitReached
-from service.files.outcome import (
+from service.files.reading.outcome import (
     Broken,
     Errand,
     Outcome,
@@ -22,13 +22,15 @@ from service.files.outcome import (
 from service.files.records import Ingested, Ingestion
 
 # -P: what lies in the current directory must not be taken for one of our modules.
-READER = ("-P", "-m", "service.files")
+READER = ("-P", "-m", "service.files.reading")
 # Of our environment the reader gets no more than it needs to start: there are secrets in it.
 NEEDED = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
-# Addresses are what is limited, so none are to be reserved in advance.
+# Addresses are what is limited. So none are reserved in advance, and what is freed is given back:
+# Arrow asks for as much as a whole block for each of its columns.
 SPARING = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "1048576",
     "OPENBLAS_NUM_THREADS": "1",
 }
 BROKE_DOWN = "The file cannot be read: its reader broke down."

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from service.errors import InvalidFile, Misfit
-from service.files.look import Look
-from service.files.names import check_count, check_name
-from service.files.ndjson_line import has_long_numbers, read_line
+from service.files.reading.look import Look
+from service.files.reading.names import check_count, check_name
+from service.files.reading.ndjson_line import has_long_numbers, read_line
+from service.files.reading.table_file import Batch
+from service.files.reading.unpack import BOM, Unpacked
+from service.files.reading.values import look_at_values, values_as
 from service.files.records import Ingestion
-from service.files.table_file import Batch
-from service.files.unpack import BOM, Unpacked
-from service.files.values import look_at_values, values_as
 
 BLOCK_BYTES = 1024**2  # which are ten times as many once they are Python's values
 BATCH_CELLS = 500_000  # for rows without values take few bytes, but many cells
@@ -98,11 +98,18 @@ def _filled(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _batches(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[Batch]:
+def _batches(rows: Sequence[dict[str, Any]], names: list[str]) -> Iterator[Batch]:
     most = max(1, BATCH_CELLS // max(1, len(names)))
     for start in range(0, len(rows), most):
         some = rows[start : start + most]
-        yield Batch(len(some), {name: [row.get(name) for row in some] for name in names})
+        yield Batch(len(some), _columns(some, names))
+
+
+def _columns(rows: Sequence[dict[str, Any]], names: list[str]) -> dict[str, Sequence[Any]]:
+    if names and all(list(row) == names for row in rows):  # as usual; half the time
+        values = zip(*(row.values() for row in rows), strict=True)
+        return dict(zip(names, values, strict=True))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _too_long(number: int) -> InvalidFile:

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.files.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
-from service.files.texts import numbers_as
+from service.files.reading.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
+from service.files.reading.texts import numbers_as
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import category_text
 
+NO_NUMBER = pa.scalar(None, pa.float64())
 OUT_OF_RANGE = "<"  # with which Arrow's text begins where it has none
 NO_FRACTION = r"\.0+$"
 
@@ -78,7 +79,7 @@ def _is_numeric(type_: Any) -> bool:
 def _floats(array: Any) -> Any:
     """The numbers as floats; NaN is null."""
     floats = array.cast(pa.float64(), safe=False)
-    return pc.if_else(pc.is_nan(floats), None, floats)
+    return pc.if_else(pc.is_nan(floats), NO_NUMBER, floats)
 
 
 def _number_codes(array: Any, numbers: Floats) -> Ints:

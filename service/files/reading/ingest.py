@@ -11,18 +11,18 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from service.errors import InvalidFile, LimitReached
-from service.files.csv_file import open_csv
-from service.files.inferring import Found, find_columns, refuse_faults, warnings
-from service.files.look import Look, joined, nulls_only
-from service.files.names import check_asked
-from service.files.ndjson_file import open_ndjson
-from service.files.parquet_file import open_parquet
+from service.files.reading.csv_file import open_csv
+from service.files.reading.inferring import Found, find_columns, refuse_faults, warnings
+from service.files.reading.look import Look, joined, nulls_only
+from service.files.reading.names import check_asked
+from service.files.reading.ndjson_file import open_ndjson
+from service.files.reading.parquet_file import open_parquet
+from service.files.reading.summarise import summarise
+from service.files.reading.table_file import TableFile
+from service.files.reading.tally import Tally, new_tallies
+from service.files.reading.unpack import BOM, Unpacked
+from service.files.reading.writing import writing
 from service.files.records import Ingested, Ingestion
-from service.files.summarise import summarise
-from service.files.table_file import TableFile
-from service.files.tally import Tally, new_tallies
-from service.files.unpack import BOM, Unpacked
-from service.files.writing import writing
 
 OPENERS: dict[str, Callable[[BinaryIO, Ingestion], TableFile]] = {
     "csv": open_csv,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from service.errors import InvalidFile, LimitReached, Misfit
-from service.files.look import told
+from service.files.reading.look import told
 from service.files.records import Ingestion
 
 LONGEST_NAME = 1000  # characters

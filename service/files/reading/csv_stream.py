@@ -8,9 +8,9 @@ import io
 import secrets
 from typing import BinaryIO
 
-from service.files.csv_header import Header
+from service.files.reading.csv_header import Header
+from service.files.reading.unpack import Unpacked
 from service.files.records import Ingestion
-from service.files.unpack import Unpacked
 
 MOST_ENDS = 64 * 1024
 

@@ -8,15 +8,15 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import csv
 
-from service.files import csv_lines
-from service.files.csv_header import Header, read_header
-from service.files.csv_lines import LONGEST_RECORD, Layout
-from service.files.csv_stream import CsvStream
-from service.files.look import Look
+from service.files.reading import csv_lines
+from service.files.reading.csv_header import Header, read_header
+from service.files.reading.csv_lines import LONGEST_RECORD, Layout
+from service.files.reading.csv_stream import CsvStream
+from service.files.reading.look import Look
+from service.files.reading.table_file import Batch
+from service.files.reading.texts import look_at_texts, texts_as
+from service.files.reading.unpack import Unpacked
 from service.files.records import Ingestion
-from service.files.table_file import Batch
-from service.files.texts import look_at_texts, texts_as
-from service.files.unpack import Unpacked
 
 BATCH_BYTES = 4 * 1024**2
 BYTES_PER_COLUMN = 8 * 1024  # of a batch at least, as each column costs some time in each batch
@@ -111,10 +111,12 @@ def _without_last(batches: Iterator[Any], token: str) -> Iterator[Any]:
 def _gathered(batches: Iterator[Any], n_bytes: int) -> Iterator[Any]:
     """The rows in batches of at least so many bytes; the last one may have fewer."""
     held: list[Any] = []
+    missing = n_bytes
     for batch in batches:
         held.append(batch)
-        if sum(each.nbytes for each in held) >= n_bytes:
+        missing -= batch.nbytes
+        if missing <= 0:
             yield pa.concat_batches(held)
-            held = []
+            held, missing = [], n_bytes
     if held:
         yield pa.concat_batches(held)

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from service.errors import InvalidFile, Misfit
-from service.files.look import STRANGERS, UNUSABLE, Look, Sight, Why, told
+from service.files.reading.look import STRANGERS, UNUSABLE, Look, Sight, Why, told
+from service.files.reading.table_file import TableFile
 from service.files.records import Ingestion
-from service.files.table_file import TableFile
 from service.tree.attribute import Kind
 from service.tree.encode import MOST_FAULTS
 
@@ -27,8 +27,9 @@ class Found:
         """Whole numbers, numbers or texts."""
         if self.kind != Kind.NUMERIC:
             return pa.string()
-        is_whole = not (self.look.is_fractional or self.look.is_wide)
-        return pa.int64() if is_whole else pa.float64()
+        look = self.look
+        is_float = look.is_fractional or look.is_wide or look.count(Why.BEYOND)
+        return pa.float64() if is_float else pa.int64()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Texts that may be numbers, as CSV has them: what they are, and what they become.
 
 A number is a sign or none, digits with or without a decimal point, and an exponent or none; spaces
-and tabs around it do not matter. Not taken for numbers are NaN, Infinity and hexadecimals; texts
-with leading zeros, which are codes; and whole numbers beyond 2**53, which are identifiers.
+and tabs around it do not matter. NaN, Infinity and hexadecimals are none. Leading zeros make codes,
+and more than 2**53 makes identifiers of whole numbers, unless their column is said to be numeric.
 """
 
 from typing import Any
@@ -11,14 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.files.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
+from service.files.reading.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
 from service.tree.arrays import Floats, Ints
 
 SPACES = " \t"
 A_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 A_WHOLE_NUMBER = r"^[+-]?[0-9]+\z"
 LEADING_ZERO = r"^[+-]?0[0-9]"
-ZERO, NINE, SIGNS = ord("0"), ord("9"), (ord("+"), ord("-"))
+ZERO, NINE, PLUS, MINUS = b"09+-"
+# made once, as Arrow needs long to make a scalar of a Python value
+NOTHING_ADDED, NO_TEXT = pa.scalar(0.0), pa.scalar(None, pa.string())
 IN_NUMBERS = np.zeros(256, dtype=bool)
 IN_NUMBERS[list(b"0123456789.eE+-")] = True
 
@@ -45,7 +47,7 @@ def texts_as(texts: Any, type_: Any) -> Any:
 
 def numbers_as(floats: Any, type_: Any) -> Any:
     """An array of floats as numbers of this type; there is but one zero."""
-    return pc.add(floats, 0.0).cast(type_)
+    return pc.add(floats, NOTHING_ADDED).cast(type_)
 
 
 def _none(rows: Ints) -> list[str]:
@@ -87,7 +89,7 @@ def _has_leading_zeros(starts: Ints, data: Any) -> bool:
     first, end = starts[:-1], starts[1:]
     known = first < end
     first, end = first[known], end[known]
-    first = first + np.isin(data[first], SIGNS)
+    first = first + ((data[first] == PLUS) | (data[first] == MINUS))
     first = first[first + 1 < end]
     first = first[data[first] == ZERO]
     second = data[first + 1]
@@ -98,7 +100,7 @@ def _classified(texts: Any) -> tuple[Ints, Floats]:
     """What each of some distinct texts is, as a code; and the numbers among them."""
     trimmed = pc.ascii_trim(texts, SPACES)
     is_number = _matches(trimmed, A_NUMBER)
-    floats = pc.if_else(pa.array(is_number), trimmed, None).cast(pa.float64())
+    floats = pc.if_else(pa.array(is_number), trimmed, NO_TEXT).cast(pa.float64())
     numbers = floats.to_numpy(zero_copy_only=False)
     is_infinite = np.isinf(numbers)
     codes = np.where(is_number, NUMBER, CODES[Why.TEXT])

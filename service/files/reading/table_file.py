@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from service.files.look import Look
+from service.files.reading.look import Look
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from service.errors import InvalidFile, Misfit
-from service.files.unpack import Unpacked
+from service.files.reading.unpack import Unpacked
 from service.tree.encode import MOST_FAULTS
 
 LONGEST_RECORD = 2 * 1024**2  # bytes; what has more is no row but a mistake
 NEARBY = 100_000  # lines after the first fault in which more are looked for
 TOO_LONG = f"the row that begins here is longer than {LONGEST_RECORD} bytes; is a quote not closed?"
 NOT_CLOSED = "a quote is opened in the row that begins here, and never closed"
-NOT_UTF8 = "is not UTF-8"
+NOT_UTF8 = "it is not UTF-8"
 
 
 class Unreadable(Exception):

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.errors import InvalidFile, LimitReached, Misfit
-from service.files.look import Look, told
-from service.files.names import check_names
+from service.files.reading.look import Look, told
+from service.files.reading.names import check_names
+from service.files.reading.table_file import Batch
+from service.files.reading.typed import array_as, is_text, is_usable, look_at_array, n_bytes_of
 from service.files.records import Ingestion
-from service.files.table_file import Batch
-from service.files.typed import array_as, is_text, is_usable, look_at_array, n_bytes_of
 
 BATCH_ROWS = 64 * 1024
 BATCH_CELLS = 2_000_000

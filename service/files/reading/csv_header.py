@@ -5,10 +5,18 @@ import re
 from dataclasses import dataclass
 
 from service.errors import InvalidFile, Misfit
-from service.files.csv_lines import LONGEST_RECORD, Layout, Unreadable, is_utf8, n_bytes, records
-from service.files.names import check_names
+from service.files.reading.csv_lines import (
+    LONGEST_RECORD,
+    NOT_UTF8,
+    Layout,
+    Unreadable,
+    is_utf8,
+    n_bytes,
+    records,
+)
+from service.files.reading.names import check_names
+from service.files.reading.unpack import BOM
 from service.files.records import Ingestion
-from service.files.unpack import BOM
 
 DELIMITERS = ",;\t"  # in the order in which they are preferred
 FIRST_LINE = re.compile(r"[^\r\n]+")
@@ -38,7 +46,7 @@ def read_header(head: bytes, order: Ingestion) -> Header:
     if not names:
         raise InvalidFile("The file is empty.")
     if not is_utf8("".join(names)):
-        raise _unreadable(line, "it is not UTF-8")
+        raise _unreadable(line, NOT_UTF8)
     check_names(names, order, line)
     return Header(Layout(tuple(names), delimiter), start + n_bytes(text[: lines.tell()]))
 

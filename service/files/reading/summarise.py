@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from service.files.inferring import Found, first_text
+from service.files.reading.inferring import Found, first_text
+from service.files.reading.tally import MOST_DISTINCT, Tally
 from service.files.records import Ingestion
-from service.files.tally import MOST_DISTINCT, Tally
 from service.tree.attribute import Kind
 from service.tree.summary import ColumnSummary
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from service.files.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
-from service.files.texts import numbers_as
+from service.files.reading.look import CODES, LARGEST_WHOLE, NULL, NUMBER, Look, Why, look_at
+from service.files.reading.texts import numbers_as
 from service.tree.arrays import Ints
 from service.tree.attribute import category_text
 from service.tree.encode import is_number
 
 NONE = type(None)
+NO_NUMBERS = np.zeros(0)
 
 
 def look_at_values(values: Sequence[Any]) -> Look:
@@ -22,6 +23,11 @@ def look_at_values(values: Sequence[Any]) -> Look:
     types = set(map(type, values))
     if types <= {NONE, int, float}:
         return _look_at_numbers(values)
+    if types <= {NONE, str} and "\0" not in "".join(filter(None, values)):
+        is_null = np.array([value is None for value in values])
+        return look_at(
+            np.where(is_null, NULL, CODES[Why.TEXT]), NO_NUMBERS, partial(_texts, values)
+        )
     codes = np.array([_code(value) for value in values])
     numbers = np.array([float(value) for value in values if is_number(value)])
     return look_at(codes, numbers[np.isfinite(numbers)], partial(_texts, values))
@@ -29,10 +35,11 @@ def look_at_values(values: Sequence[Any]) -> Look:
 
 def values_as(values: Sequence[Any], type_: Any) -> Any:
     """The values as an array of this type, which the look at them has found to fit."""
+    if pa.types.is_string(type_) and set(map(type, values)) <= {NONE, str}:
+        return pa.array(values, type_)
     if pa.types.is_string(type_):
-        return pa.array(
-            [None if value is None else category_text(value) for value in values], type_
-        )
+        texts = [None if value is None else category_text(value) for value in values]
+        return pa.array(texts, type_)
     return numbers_as(pa.array(np.array(values, dtype=np.float64), from_pandas=True), type_)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.errors import NoRoom
-from service.files.inferring import Found
+from service.files.reading.inferring import Found
 
 GROUP_ROWS = 64 * 1024
 GROUP_BYTES = 32 * 1024**2

@@ -1,4 +1,4 @@
-"""One file is read in a process of its own: `python -m service.files SOURCE TARGET`.
+"""One file is read in a process of its own: `python -m service.files.reading SOURCE TARGET`.
 
 Both are numbers of open files. The errand comes as JSON on stdin, the outcome goes to stdout.
 """
@@ -9,10 +9,10 @@ import traceback
 
 import pyarrow as pa
 
+from service.confine import bounded, die_with, leave_no_trace
 from service.errors import InvalidFile, LimitReached, NoRoom
-from service.files.confine import bounded, die_with, leave_no_trace
-from service.files.ingest import ingest
-from service.files.outcome import (
+from service.files.reading.ingest import ingest
+from service.files.reading.outcome import (
     Broken,
     Errand,
     Outcome,
@@ -32,17 +32,15 @@ def main() -> None:
     source, target = map(int, sys.argv[1:])
     outcome = run(errand, source, target)
     sys.stdout.buffer.write(dump_outcome(outcome))
+    sys.stdout.flush()
+    os._exit(0)  # at once: a thread of Arrow's may still wait to read on, and would break the end
 
 
 def run(errand: Errand, source: int, target: int) -> Outcome:
     """What came of the errand."""
     try:
-        with (
-            bounded(errand.memory_bytes),
-            os.fdopen(source, "rb", closefd=False) as sent,
-            os.fdopen(target, "wb", closefd=False) as table,
-        ):
-            return ingest(sent, table, errand.order)
+        with bounded(errand.memory_bytes):
+            return ingest(os.fdopen(source, "rb"), os.fdopen(target, "wb"), errand.order)
     except (InvalidFile, LimitReached, NoRoom) as error:
         return error
     except MemoryError:

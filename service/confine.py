@@ -1,4 +1,4 @@
-"""What a process that reads strange files may take, and when it must end."""
+"""What a process that meets strange data may take, and when it must end."""
 
 import ctypes
 import os
