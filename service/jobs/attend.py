@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
+from threading import Event, Thread
 from typing import Any, TypeAlias
 
+from service.errors import LeaseLost
 from service.jobs.child import Broken, Done, Ending, Order, Refused, run
 from service.jobs.stop import Stop
 from service.storage.records import Progress
 
 # The fork server imports these once; a child then starts within milliseconds.
-PRELOAD = ("numpy", "service.actions.train", "service.jobs.child")
+PRELOAD = ("numpy", "service.actions.train", "service.actions.scoring", "service.jobs.child")
 CONTEXT = multiprocessing.get_context("forkserver")
 
 
@@ -106,6 +108,27 @@ def follow(child: Child, renew: Renew, patience: Patience, stop: Stop) -> Outcom
         if time.monotonic() >= end:
             return TimedOut(patience.job_seconds)
     return Stopped()
+
+
+@contextmanager
+def renewed(renew: Callable[[], object], heartbeat_seconds: float) -> Iterator[None]:
+    """A block in which the lease is renewed by a thread, as we ourselves are busy."""
+    done = Event()
+
+    def keep() -> None:
+        while not done.wait(heartbeat_seconds):
+            try:
+                renew()
+            except LeaseLost:  # or the job has just been finished
+                return
+
+    thread = Thread(target=keep, name="lease")
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def _receive(child: Child) -> Progress | Done | Refused | Broken | Crashed:

@@ -7,17 +7,19 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
 
+from service.actions.scoring import Scored
 from service.actions.train import Report, Trained
-from service.errors import BoughError
+from service.errors import BoughError, Unavailable
 from service.jobs.problems import out_of_memory, refused
 from service.logs import configure_logging
+from service.points import passing
 from service.storage.records import Progress
 
 REPORT_SECONDS = 0.2  # at most so often, since the parent needs far less
@@ -26,16 +28,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Done:
-    """The training succeeded."""
+    """It succeeded."""
 
-    trained: Trained
+    result: Trained | Scored
 
 
 @dataclass(frozen=True)
 class Refused:
-    """The training will never succeed."""
+    """It was refused, and will never succeed unless it may be tried again."""
 
     problem: dict[str, Any]
+    may_retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Broken:
 
 
 Ending: TypeAlias = Done | Refused | Broken
-Entry: TypeAlias = Callable[[bytes, int, Report], Trained]
+Entry: TypeAlias = Callable[[bytes, int, Report], Trained | Scored]
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,9 @@ def run(order: Order, pipe: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     Thread(target=_die_with_parent, daemon=True).start()
     configure_logging(order.log_level)
-    pipe.send(_ending(order, _reporter(pipe)))
+    ending = _ending(order, make_reporter(pipe))
+    passing("child-sending")
+    pipe.send(ending)
 
 
 def _ending(order: Order, report: Report) -> Ending:
@@ -73,7 +78,7 @@ def _ending(order: Order, report: Report) -> Ending:
         with _bounded(order.memory_bytes):
             return Done(order.entry(order.body, order.max_nodes, report))
     except BoughError as error:
-        return Refused(refused(error))
+        return Refused(refused(error), isinstance(error, Unavailable))
     except MemoryError:
         if order.memory_bytes:
             return Refused(out_of_memory(order.memory_bytes))
@@ -106,14 +111,18 @@ def _address_space() -> int:
     return int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
 
 
-def _reporter(pipe: "Connection[Any, Any]") -> Report:
-    last = -REPORT_SECONDS
+def make_reporter(pipe: "Connection[Any, Any]") -> Report:
+    """What sends progress through a pipe: a new stage at once, all else now and then."""
+    last, sent = Progress(), 0.0
 
-    def report(stage: str, fraction: float, nodes: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= REPORT_SECONDS:
-            last = time.monotonic()
-            pipe.send(Progress(float(fraction), stage, int(nodes)))
+    def report(progress: Progress) -> None:
+        nonlocal last, sent
+        if progress.stage == last.stage and time.monotonic() - sent < REPORT_SECONDS:
+            return
+        # whoever watches has been promised that it only goes forward
+        last = replace(progress, fraction=max(float(progress.fraction), last.fraction))
+        sent = time.monotonic()
+        pipe.send(last)
 
     return report
 

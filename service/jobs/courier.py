@@ -2,12 +2,11 @@
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Thread
+from contextlib import AbstractContextManager
+from functools import partial
 
 from service.actions.webhook import notice, signed
-from service.errors import BoughError
+from service.jobs.chores import doing
 from service.jobs.post import Undelivered, post
 from service.jobs.stop import Stop
 from service.settings import Settings
@@ -19,29 +18,10 @@ SECONDS = 10.0  # that a receiver may take
 logger = logging.getLogger(__name__)
 
 
-@contextmanager
-def delivering(store: Store, settings: Settings, stop: Stop) -> Iterator[None]:
-    """A block in which webhooks are told; it does not wait for one that is slow to answer."""
+def delivering(store: Store, settings: Settings, stop: Stop) -> AbstractContextManager[None]:
+    """A block in which webhooks are told."""
     # What is cut off by our end is due again when its lease has run out.
-    courier = Thread(target=_deliver, args=(store, settings, stop), name="courier", daemon=True)
-    courier.start()
-    try:
-        yield
-    finally:
-        courier.join(1.0)
-
-
-def _deliver(store: Store, settings: Settings, stop: Stop) -> None:
-    while not stop.is_set:
-        try:
-            went = run_errand(store, settings)
-        except BoughError:  # the database is away, or the job was deleted
-            went = False
-        except Exception:
-            logger.exception("delivery broke")
-            went = False
-        if not went:
-            stop.wait(settings.poll_seconds)
+    return doing("courier", partial(run_errand, store, settings), settings.poll_seconds, stop)
 
 
 def run_errand(store: Store, settings: Settings) -> bool:

@@ -4,11 +4,13 @@ import signal
 from dataclasses import asdict
 from typing import Any
 
-from service.errors import BoughError, InvalidData, LimitReached
+from service.errors import BoughError, InvalidData, LimitReached, NotFound, Unavailable
 
 REFUSALS: dict[type[BoughError], tuple[str, str]] = {
     InvalidData: ("invalid-data", "The data cannot be used"),
     LimitReached: ("limit-reached", "A limit is reached"),
+    NotFound: ("not-found", "Not found"),
+    Unavailable: ("unavailable", "Not available at the moment"),
     BoughError: ("refused", "The training was refused"),
 }
 
@@ -39,6 +41,15 @@ def timed_out(seconds: float) -> dict[str, Any]:
         "cross-validation."
     )
     return _problem("limit-reached", "A limit is reached", detail)
+
+
+def no_room() -> dict[str, Any]:
+    """The problem of a training whose result found no room in the database."""
+    detail = (
+        "There was no room left on the disk of the database to save the result; nothing of it was "
+        "kept. Make room there, and send the order again."
+    )
+    return _problem("no-room", "No room on the disk", detail)
 
 
 def broken(kind: str) -> dict[str, Any]:

@@ -57,6 +57,7 @@ class Store:
         """A session that is committed at the end, or rolled back if anything is raised."""
         try:
             with _one_transaction(self.engine.execution_options(is_writing=True)) as session:
+                session.connection()  # who gets the session has waited for his turn already
                 yield session
         except NoRoom:
             _make_room(self.engine)

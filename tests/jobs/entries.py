@@ -7,11 +7,12 @@ from pathlib import Path
 
 from service.actions.train import Report, Trained
 from service.errors import Fault, InvalidData, LimitReached
+from service.storage.records import Progress
 from tests.storage.trees import a_draft, a_tree
 
 
 def quick(body: bytes, max_nodes: int, report: Report) -> Trained:
-    report("grow", 0.5, max_nodes)
+    report(Progress(0.5, "grow", max_nodes, 9))
     return Trained(a_draft(), a_tree(int(body or b"9")))
 
 
@@ -21,7 +22,7 @@ def held(body: bytes, max_nodes: int, report: Report) -> Trained:
     with path.open("a") as started:
         started.write(f"{os.getpid()}\n")
     while not path.with_suffix(".go").exists():
-        report("grow", 0.5, 7)
+        report(Progress(0.5, "grow", 7, 9))
         time.sleep(0.02)
     return Trained(a_draft(), a_tree())
 

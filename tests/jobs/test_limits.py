@@ -9,7 +9,7 @@ import pytest
 from service.settings import Settings
 from service.storage import jobs
 from service.storage.engine import Store
-from service.storage.records import Job, JobState, Limits, Terms
+from service.storage.records import Job, JobState, Limits, NewJob, Terms
 from tests.jobs import entries
 from tests.jobs.test_worker import SETTINGS, assert_no_process_left, wait_for, working
 
@@ -80,4 +80,6 @@ def test_a_machine_without_memory_is_tried_again(sqlite_store: Store) -> None:
 
 def limited(store: Store, limits: Limits, body: bytes, max_attempts: int = 3) -> Job:
     with store.writing() as session:
-        return jobs.submit(session, uuid4().hex, "melons", body, max_attempts, Terms(limits=limits))
+        return jobs.submit(
+            session, uuid4().hex, NewJob("melons", body), max_attempts, Terms(limits=limits)
+        )

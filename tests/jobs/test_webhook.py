@@ -18,8 +18,8 @@ from service.settings import Settings
 from service.storage import deliveries, jobs
 from service.storage.clock import now
 from service.storage.engine import Store
-from service.storage.records import Delivery, Job, JobState, Terms, Webhook
-from service.storage.tables import DeliveryRow
+from service.storage.job_tables import DeliveryRow
+from service.storage.records import Delivery, Job, JobState, NewJob, Terms, Webhook
 from service.web import create_app
 from tests.jobs import entries
 from tests.jobs.receiver import receiving
@@ -183,7 +183,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 def hooked(store: Store, url: str) -> Job:
     terms = Terms(webhook=Webhook(url, SECRET))
     with store.writing() as session:
-        return jobs.submit(session, str(uuid4()), "西瓜", b"", 3, terms)
+        return jobs.submit(session, str(uuid4()), NewJob("西瓜", b""), 3, terms)
 
 
 def cancelled(store: Store, url: str) -> Job:

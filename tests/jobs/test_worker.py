@@ -17,7 +17,7 @@ from service.settings import Settings
 from service.storage import jobs
 from service.storage.engine import Store, open_store
 from service.storage.migrate import upgrade
-from service.storage.records import Job, JobState, Progress
+from service.storage.records import Job, JobState, NewJob, Progress
 from service.storage.versions import fetch_version
 from tests.jobs import entries
 from tests.postgres import Postgres, started_own
@@ -38,7 +38,8 @@ def test_a_job_ends_as_a_version_with_its_tree(store: Store) -> None:
         version = fetch_version(session, "melons")
     assert (job.id, 1) == (version.job_id, version.number)
     assert version.n_nodes >= 500
-    assert (1, Progress(1.0, "done", version.n_nodes)) == (ended.version, ended.progress)
+    done = Progress(1.0, "done", version.n_nodes, version.n_rows)
+    assert (1, done) == (ended.version, ended.progress)
 
 
 def test_jobs_are_done_one_after_the_other(store: Store) -> None:
@@ -56,7 +57,7 @@ def test_progress_is_told_while_it_trains_and_a_cancel_ends_it(
     job = submitted(store, bytes(tmp_path / "held"))
 
     with working(store, entries.held):
-        wait_until(lambda: Progress(0.5, "grow", 7) == fetched(store, job).progress)
+        wait_until(lambda: Progress(0.5, "grow", 7, 9) == fetched(store, job).progress)
         with store.writing() as session:
             jobs.cancel(session, job.id)
         wait_for(store, job, JobState.CANCELLED)
@@ -251,7 +252,7 @@ def working(
 
 def submitted(store: Store, body: bytes = b"", max_attempts: int = 3) -> Job:
     with store.writing() as session:
-        return jobs.submit(session, uuid4().hex, "melons", body, max_attempts)
+        return jobs.submit(session, uuid4().hex, NewJob("melons", body), max_attempts)
 
 
 def fetched(store: Store, job: Job) -> Job:
