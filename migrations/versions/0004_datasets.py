@@ -9,7 +9,9 @@ down_revision = "0003"
 NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 RUNNING = sa.text("state = 'running'")
 RUNNING_TRAINING = sa.text("state = 'running' AND kind = 'train'")
-COLUMNS = ("kind", "rows", "dataset_id")
+COLUMNS = ("kind", "rows", "dataset_id", "warnings")
+# What the release before does not know: jobs that score, or train on a dataset.
+UNKNOWN = "kind <> 'train' OR dataset_id IS NOT NULL"
 
 
 def upgrade() -> None:
@@ -18,6 +20,7 @@ def upgrade() -> None:
     op.add_column("jobs", sa.Column("kind", sa.Text, nullable=False, server_default="train"))
     op.add_column("jobs", sa.Column("rows", sa.BigInteger, nullable=False, server_default="0"))
     op.add_column("jobs", sa.Column("dataset_id", NAME))
+    op.add_column("jobs", sa.Column("warnings", sa.JSON))
     op.create_index("ix_jobs_dataset_id_state", "jobs", ["dataset_id", "state"])
     op.drop_index("uq_jobs_running_model", "jobs")
     index_running(RUNNING_TRAINING)
@@ -74,8 +77,9 @@ def index_running(condition: sa.TextClause) -> None:
 
 
 def downgrade() -> None:
-    # What the release before does not know: jobs that score, or train on a dataset.
-    op.execute("DELETE FROM jobs WHERE kind <> 'train' OR dataset_id IS NOT NULL")
+    for table in ("job_inputs", "deliveries"):  # by hand: SQLite has no cascade in a migration
+        op.execute(f"DELETE FROM {table} WHERE job_id IN (SELECT id FROM jobs WHERE {UNKNOWN})")
+    op.execute(f"DELETE FROM jobs WHERE {UNKNOWN}")
     op.drop_index("uq_jobs_running_model", "jobs")
     index_running(RUNNING)
     op.drop_index("ix_jobs_dataset_id_state", "jobs")

@@ -11,6 +11,7 @@ from service.tree.target import REGRESSION
 
 ROW = "row"  # which row of the dataset is answered, from 0
 ROUTE = ("leaves", "unknown", "certain")
+NESTED = ("probabilities", "bounds")  # as NDJSON has them, not flat
 
 
 def flat_names(version: VersionDraft) -> list[str]:

@@ -1,6 +1,7 @@
 """Scoring: a version predicts every row of a dataset, and the answers become a file."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -10,14 +11,16 @@ from service.actions.load import Loaded
 from service.actions.predict import Answer, answer_to, by_row
 from service.actions.score import ScoreRequest, read_score
 from service.actions.train import Report
+from service.errors import Fault
 from service.files.columns import Columns, to_column
-from service.files.place import Place, checksum_of
+from service.files.place import Place, checksum_of, reachable
 from service.files.results import WRITERS
 from service.points import passing
 from service.storage.records import Progress, StoredFile
 from service.tree.inputs import encode_inputs
-from service.tree.table import DATASET, Table
+from service.tree.table import Table
 
+PLACE = ("dataset",)  # where an order to score names its dataset
 BATCH = 20_000  # rows at a time: enough to be fast, few enough to need little memory
 
 
@@ -27,6 +30,7 @@ class Scored:
 
     file: StoredFile
     n_rows: int
+    warnings: tuple[Fault, ...] = ()
 
 
 def score(
@@ -39,11 +43,21 @@ def score(
         place.verified(request.source.file, request.source.checksum) as opened,
         place.spooled() as target,
     ):
-        columns = Columns(opened)
-        WRITERS[request.format](target, _answers(request, loaded, columns, report))
+        columns, strangers = Columns(opened), Counter[str]()
+        with reachable():
+            answers = _answers(request, loaded, columns, strangers, report)
+            WRITERS[request.format](target, answers)
+            target.flush()
         report(Progress(1.0, "save", 0, columns.n_rows))
         passing("child-scored")
-        return Scored(_keep(place, name, request.format, target), columns.n_rows)
+        file = _keep(place, name, request.format, target)
+        return Scored(file, columns.n_rows, tuple(_told(strangers)))
+
+
+def _told(strangers: Mapping[str, int]) -> Iterator[Fault]:
+    for name, n_rows in strangers.items():
+        detail = f"{n_rows} rows have a category of {name!r} that training did not know: it is null"
+        yield Fault("/dataset", detail)
 
 
 @dataclass(frozen=True)
@@ -65,16 +79,21 @@ class Answered:
 
 
 def _answers(
-    request: ScoreRequest, loaded: Loaded, columns: Columns, report: Report
+    request: ScoreRequest,
+    loaded: Loaded,
+    columns: Columns,
+    strangers: "Counter[str]",
+    report: Report,
 ) -> Iterator[Answered]:
-    """The answers, some rows at a time; whoever waits is told after each."""
+    """The answers, some rows at a time; whoever waits is told after each, strangers are counted."""
     inputs = [each.name for each in loaded.version.attributes if each.name in columns]
     done = 0
     for batch in columns.batches(list(dict.fromkeys([*inputs, *request.keep])), BATCH):
         raw = {name: to_column(batch[name]) for name in inputs}
         n_rows = len(next(iter(batch.values())))
-        table = Table(raw, n_rows, DATASET, first_line=request.first_line, first_row=done)
+        table = Table(raw, n_rows, PLACE, first_line=request.first_line, first_row=done)
         encoded = encode_inputs(loaded.compiled, table, (), strict=request.strict)
+        strangers.update(encoded.n_strangers)
         answer = answer_to(loaded, encoded.values, request.missing, encoded.strangers)
         yield Answered(done, {name: batch[name] for name in request.keep}, answer)
         done += n_rows

@@ -16,9 +16,9 @@ from service.tree.checks import contradictions
 from service.tree.costs import has_costs
 from service.tree.dataset import Dataset
 from service.tree.oddities import oddities
-from service.tree.outline import Outline, outline
+from service.tree.outline import Outline, identifiers, outline
 from service.tree.table import DATASET
-from service.tree.training import make_dataset, validation_of
+from service.tree.training import class_weights_of, make_dataset, validation_of
 
 HOLDING_OUT = ("hold_out", "reduced_error")  # ways of pruning that need rows of their own
 
@@ -35,7 +35,7 @@ def preview(request: TrainRequest, dataset: StoredDataset | None) -> tuple[Outli
     """What would be trained on, and what is odd about it; InvalidData if it cannot be."""
     if dataset is not None:
         told = _check(request, outline(request.table, dataset.columns, request.plan))
-        return told, [_odd(each) for each in dataset.warnings]
+        return told, [*map(_odd, dataset.warnings), *identifiers(dataset.columns, told)]
     data = make_dataset(request.table, request.plan)
     told = _check(request, _outline_of(data))
     return told, list(oddities(request.table, request.plan, data))
@@ -59,6 +59,8 @@ def _outline_of(data: Dataset) -> Outline:
 
 def _check(request: TrainRequest, told: Outline) -> Outline:
     validation_of(request.table, request.plan)
+    if told.classes:  # of a dataset they may not be known yet
+        class_weights_of(request.plan, told.classes)
     faults = [*_of_params(request, told), *_of_plan(request, told)]
     if faults:
         raise InvalidData("Some parameters contradict each other.", faults)

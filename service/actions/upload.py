@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import BinaryIO
 from uuid import uuid4
 
-from service.errors import BoughError
+from service.errors import BoughError, NoRoom, Unavailable
 from service.files.child import read_upload
 from service.files.place import Place, checksum_of, open_place, reachable
 from service.files.records import Ingested, Ingestion
@@ -75,8 +75,11 @@ def _keep(store: Store, place: Place, draft: DatasetDraft, table: BinaryIO) -> S
         passing("dataset-written")
         with store.writing() as session:
             kept = save_dataset(session, dataset_id, draft, file)
-    except BoughError:
-        with suppress(BoughError):  # the next sweep will do it
-            place.remove(file.name)
+    except BoughError as error:
+        # A database that went away may have committed: then the file is needed. A sweep will tell.
+        is_unsure = isinstance(error, Unavailable) and not isinstance(error, NoRoom)
+        if not is_unsure:
+            with suppress(BoughError):  # the next sweep will do it
+                place.remove(file.name)
         raise
     return kept

@@ -8,7 +8,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ from service.errors import BoughError, NoRoom, Unavailable
 from service.settings import Settings
 
 CHUNK = 1024 * 1024
+OS_ERRORS: tuple[type[Exception], ...] = (OSError,)
 PART = ".part"  # the end of a name whose file is still being written
 
 
@@ -43,7 +44,7 @@ class Place:
 
     def keep(self, name: str, source: BinaryIO) -> None:
         """Write all that the source still has to a file of this name."""
-        with reachable():
+        with reachable(self._errors):
             if self.is_local:
                 self._keep_local(Path(self._path(name)), source)
                 return
@@ -52,7 +53,7 @@ class Place:
 
     def open(self, name: str) -> BinaryIO:
         """The file, opened for reading; Damaged if it is gone."""
-        with reachable():
+        with reachable(self._errors):
             try:
                 opened: BinaryIO = self.system.open(self._path(name), "rb")
             except FileNotFoundError:
@@ -68,7 +69,7 @@ class Place:
                 yield opened
                 return
             with self.spooled() as copy:
-                with reachable():
+                with reachable(self._errors):
                     shutil.copyfileobj(opened, copy, CHUNK)
                 _verify(copy, checksum)
                 yield copy
@@ -76,18 +77,25 @@ class Place:
     @contextmanager
     def spooled(self) -> Iterator[BinaryIO]:
         """An empty file without a name: whatever happens to us, nothing is left of it."""
-        with ExitStack() as stack:
-            with reachable():
-                self.spool.mkdir(parents=True, exist_ok=True)
-                file = stack.enter_context(TemporaryFile(dir=self.spool))
+        with reachable():
+            self.spool.mkdir(parents=True, exist_ok=True)
+            file = TemporaryFile(dir=self.spool)  # noqa: SIM115
+        try:
             yield file
+        finally:
+            with suppress(OSError):  # a full disk was told of; what it still holds is not needed
+                file.close()
 
     def remove(self, name: str) -> None:
         """Remove a file, and what was written of it; that it is gone already does not matter."""
-        with reachable():
+        with reachable(self._errors):
             for each in (name, name + PART):
                 with suppress(FileNotFoundError):
                     self.system.rm_file(self._path(each))
+
+    @property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        return OS_ERRORS if self.is_local else (Exception,)  # the drivers of stores have their own
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}"
@@ -108,20 +116,23 @@ class Place:
 
 
 def open_place(settings: Settings) -> Place:
-    """The place that the settings name; nothing is touched yet."""
-    system, root = fsspec.core.url_to_fs(settings.datasets_uri)
+    """The place that the settings name; nothing is touched yet. ValueError if there is none."""
+    try:
+        system, root = fsspec.core.url_to_fs(settings.datasets_uri)
+    except (ImportError, ValueError) as error:
+        raise ValueError(f"BOUGH_DATASETS cannot be used: {error}") from error
     return Place(system, root.rstrip("/"), settings.data.absolute() / "spool")
 
 
 @contextmanager
-def reachable() -> Iterator[None]:
+def reachable(errors: tuple[type[Exception], ...] = OS_ERRORS) -> Iterator[None]:
     """A block in which a place that cannot be used is Unavailable, and a full one NoRoom."""
     try:
         yield
     except BoughError:
         raise
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    except errors as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoom("There is no room left where datasets are kept.") from error
         raise Unavailable("The place where datasets are kept cannot be reached.") from error
 

@@ -12,6 +12,7 @@ class Ingestion:
 
     format: str | None = None  # csv, ndjson or parquet
     delimiter: str | None = None  # of CSV
+    decimal: str = "."  # of numbers in CSV; or a comma
     nulls: tuple[str, ...] = ()  # what means null in CSV beside the empty field
     numeric: tuple[str, ...] = ()  # columns that must be numbers
     categorical: tuple[str, ...] = ()  # columns that are texts whatever they look like

@@ -1,7 +1,9 @@
 """Datasets: uploaded tables, each a row here and a file beside the database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Row, Select, delete, insert, select
 from sqlalchemy.orm import Session
@@ -23,6 +25,19 @@ from service.storage.records import (
 from service.tree.summary import ColumnSummary
 
 NEWEST_FIRST = Order((DatasetRow.created_at, DatasetRow.id), descending=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetHead:
+    """A dataset without what is known of its columns, which may be long."""
+
+    id: str
+    name: str | None
+    format: str
+    n_rows: int
+    n_bytes: int
+    checksum: str
+    created_at: datetime
 
 
 def save_dataset(
@@ -66,10 +81,11 @@ def hold(session: Session, dataset_id: str) -> StoredDataset:
 
 def list_datasets(
     session: Session, *, after: Position | None = None, limit: int
-) -> Page[StoredDataset]:
+) -> Page[DatasetHead]:
     """One page of the datasets, the newest first."""
-    rows = session.execute(paged(_selected(), NEWEST_FIRST, after, limit)).all()
-    return to_page(rows, limit, _datasets, lambda each: (each.created_at.isoformat(), each.id))
+    heads = select(*(getattr(DatasetRow, each.name) for each in fields(DatasetHead)))
+    rows = session.execute(paged(heads, NEWEST_FIRST, after, limit)).all()
+    return to_page(rows, limit, _heads, lambda each: (each.created_at.isoformat(), each.id))
 
 
 def delete_dataset(session: Session, dataset_id: str) -> str:
@@ -98,8 +114,8 @@ def _selected() -> Select[DatasetRow, FileRow]:
     return select(DatasetRow, FileRow).join(FileRow, FileRow.name == DatasetRow.file)
 
 
-def _datasets(rows: Sequence[Row[DatasetRow, FileRow]]) -> list[StoredDataset]:
-    return [_dataset(*row) for row in rows]
+def _heads(rows: Sequence[Row[*tuple[Any, ...]]]) -> list[DatasetHead]:
+    return [DatasetHead(**row._mapping) for row in rows]
 
 
 def _dataset(row: DatasetRow, file: FileRow) -> StoredDataset:

@@ -61,6 +61,7 @@ class JobRow(Row):
     rows: Mapped[int] = mapped_column(BigInteger, server_default="0")
     # Of what it reads. No foreign key: a job that has ended outlives its dataset.
     dataset_id: Mapped[str | None] = mapped_column(Name)
+    warnings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
     delivery: Mapped["DeliveryRow | None"] = relationship(lazy="joined", viewonly=True)
 
 

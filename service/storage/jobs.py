@@ -5,6 +5,7 @@ stopped for too long and lost its lease can change nothing any more.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -13,7 +14,7 @@ from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, select,
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from service.errors import Conflict, LeaseLost, NotFound
+from service.errors import Conflict, Fault, LeaseLost, NotFound
 from service.storage.clock import after as after_seconds
 from service.storage.clock import now
 from service.storage.deliveries import to_delivery
@@ -134,9 +135,12 @@ def renew(session: Session, claim: Claim, progress: Progress, lease_seconds: flo
     )
 
 
-def finish(session: Session, claim: Claim, version_number: int | None) -> None:
+def finish(
+    session: Session, claim: Claim, version_number: int | None, warnings: Sequence[Fault] = ()
+) -> None:
     """End the job as succeeded; belongs into the transaction that keeps its result."""
-    done = {"fraction": 1.0, "stage": "done", "version": version_number}
+    told = [asdict(each) for each in warnings]
+    done = {"fraction": 1.0, "stage": "done", "version": version_number, "warnings": told or None}
     _end(session, claim, JobState.SUCCEEDED, **done)
 
 
@@ -262,6 +266,7 @@ def _job(row: JobRow, seen_at: datetime) -> Job:
         max_attempts=row.max_attempts,
         error=row.error,
         version=row.version,
+        warnings=tuple(Fault(**each) for each in row.warnings or ()),
         cancel_requested=row.cancel_requested,
         priority=row.priority,
         webhook=to_delivery(row.delivery),

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from service.errors import Misfit
+from service.errors import Fault, Misfit
 from service.tree.attribute import Attribute
 from service.tree.summary import ColumnSummary
 
@@ -146,6 +146,7 @@ class Job:
     max_attempts: int
     error: Mapping[str, Any] | None  # a problem: type, title, detail, errors
     version: int | None  # the number of the version it made, or scores with
+    warnings: tuple[Fault, ...]  # what was odd in the rows that it scored
     cancel_requested: bool
     priority: int
     webhook: Delivery | None

@@ -1,6 +1,6 @@
 """Rows to predict, as numbers: what is wrong is named, what is strange counts as null."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -20,6 +20,7 @@ class Inputs:
 
     values: Floats
     strangers: tuple[Fault, ...]
+    n_strangers: Mapping[str, int]  # by attribute, where there are any
 
 
 def encode_inputs(
@@ -28,12 +29,13 @@ def encode_inputs(
     """The rows as the router wants them; if strict, a category never declared is a fault."""
     faults = list(islice(_foreign(compiled, table, ignored), MOST_FAULTS))
     strangers: list[Fault] = []
+    counts: dict[str, int] = {}
     values = np.full((table.n_rows, len(compiled.attributes)), np.nan, order="F")
     for number, attribute in enumerate(compiled.attributes):
         if attribute.name not in table.columns:
             continue
         try:
-            values[:, number] = _encode(compiled, table, number, strangers)
+            values[:, number] = _encode(compiled, table, number, strangers, counts)
         except InvalidData as error:
             faults.extend(error.faults)
     if strict:
@@ -41,14 +43,22 @@ def encode_inputs(
     if faults:
         raise InvalidData("some values cannot be used", faults[:MOST_FAULTS])
     taken = (replace(each, detail=f"{each.detail}; it is taken as null") for each in strangers)
-    return Inputs(values, tuple(islice(taken, MOST_FAULTS)))
+    return Inputs(values, tuple(islice(taken, MOST_FAULTS)), counts)
 
 
-def _encode(compiled: CompiledTree, table: Table, number: int, strangers: list[Fault]) -> Floats:
+def _encode(
+    compiled: CompiledTree,
+    table: Table,
+    number: int,
+    strangers: list[Fault],
+    counts: dict[str, int],
+) -> Floats:
     attribute = compiled.attributes[number]
     if attribute.kind == Kind.NUMERIC:
         return encode_numbers(table, attribute.name)
     encoded, rows = encode_categories(table, attribute.name, compiled.codes[number])
+    if rows:
+        counts[attribute.name] = len(rows)
     for row in rows[:MOST_FAULTS]:
         detail = f"is no category of {attribute.name!r}"
         strangers.append(table.fault(row, attribute.name, detail))

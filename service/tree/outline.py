@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from service.errors import Fault, pointer
 from service.tree.attribute import Attribute, Kind
@@ -37,6 +38,15 @@ def outline(table: Table, columns: Sequence[ColumnSummary], plan: Plan) -> Outli
     return Outline(attributes, classes, is_regression, table.n_rows)
 
 
+def identifiers(columns: Sequence[ColumnSummary], told: Outline) -> Iterator[Fault]:
+    """The inputs of which every row has another value: they tell nothing of other rows."""
+    inputs = {each.name for each in told.attributes}
+    for column in columns:
+        if column.is_identifier and column.name in inputs:
+            detail = f"every row has another {column.name!r}: it looks like an identifier"
+            yield Fault(pointer(*DATASET), f"{detail}; declare it as {IGNORED}")
+
+
 def task_of(target: ColumnSummary, plan: Plan) -> str:
     """What is trained: as it was said, else what the target looks like."""
     if plan.task is not None:
@@ -62,7 +72,9 @@ def _absent(named: Mapping[str, ColumnSummary], plan: Plan) -> Iterator[Fault]:
     wanted += [("/weight", plan.weight)] if plan.weight is not None else []
     for place, name in wanted:
         if name not in named:
-            yield Fault(place, f"the dataset has no column {name!r}")
+            near = get_close_matches(name, named, 1)
+            hint = f"; is {near[0]!r} meant?" if near else ""
+            yield Fault(place, f"the dataset has no column {name!r}{hint}")
 
 
 def _misfits(

@@ -23,7 +23,7 @@ class Table:
 
     def fault(self, row: int, name: str, detail: str) -> Fault:
         """A fault of one value: where it stood in the request, or in the file of a dataset."""
-        if self.place == DATASET:
+        if self.place[-1] == DATASET[-1]:
             return Fault(pointer(*self.place), f"{self._spot(row)}, column {name!r}: {detail}")
         parts: tuple[str | int, ...] = (name, row) if self.place[-1] == "columns" else (row, name)
         return Fault(pointer(*self.place, *parts), detail)

@@ -9,8 +9,8 @@ from service.web import aliases, batch, datasets, evaluate, jobs, models, operat
 from service.web.bodies import speak_json
 from service.web.context import EXTENSION, IS_LEAVING, Context
 from service.web.docs import serve_docs
-from service.web.events import make_places
 from service.web.openapi import create_api
+from service.web.places import make_places
 from service.web.problems import handle_errors
 from service.web.requests import watch_requests
 

@@ -1,6 +1,7 @@
 """POST /models/{name}/batch-predict: a dataset is scored as a job, and its result is streamed."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -23,6 +24,7 @@ from service.web.fields import MOST, Text, Truth, Whole
 from service.web.job_schemas import JobSchema
 from service.web.jobs import POLL, told
 from service.web.names import is_selected
+from service.web.places import be_patient
 from service.web.problems import NOTHING_HERE
 from service.web.question import DEFAULT_STRATEGY, STRATEGY_NAMES
 from service.web.schemas import about
@@ -108,7 +110,9 @@ def batch_predict(order: Mapping[str, Any], name: str) -> Any:
     check_score(asked, version, dataset)
     body = write_score(asked)
     if key is not None:
-        terms = submit.keyed(terms, key, f"{version.id} ".encode() + body)
+        # as it was asked for: the same order may mean another version by now
+        asked_for = f"{name} {order.get('version')} ".encode()
+        terms = submit.keyed(terms, key, asked_for + body)
     new = NewJob(version.model, body, JobKind.BATCH_PREDICT, dataset.id, version.number)
     with context().store.writing() as session:
         made = submit.submit(session, new, settings.max_attempts, terms)
@@ -128,12 +132,23 @@ def get_result(job_id: str) -> Response:
         if not job.has_result:
             raise Conflict(f"The job {job_id!r} is {job.state}: it has no result.")
         file = files.fetch_result(session, job_id)
-    opened = open_place(context().settings).open(file.name)
-    body = iter(()) if request.method == "HEAD" else _chunks(opened)
-    response = Response(body, content_type=MEDIA_TYPES[file.format])
-    response.call_on_close(opened.close)
+    response = Response(content_type=MEDIA_TYPES[file.format])
+    if request.method != "HEAD":
+        _send(response, file)
     response.headers.update(_headers(job, file))
     return response
+
+
+def _send(response: Response, file: StoredFile) -> None:
+    """Have the response send a file; who does not read on is given up."""
+    settings = context().settings
+    with ExitStack() as stack:
+        stack.enter_context(context().places.moving(file.n_bytes))
+        opened = stack.enter_context(open_place(settings).open(file.name))
+        be_patient(settings.read_seconds)
+        held = stack.pop_all()
+    response.response = _chunks(opened, held)
+    response.call_on_close(held.close)
 
 
 def _headers(job: Job, file: StoredFile) -> dict[str, str]:
@@ -145,6 +160,7 @@ def _headers(job: Job, file: StoredFile) -> dict[str, str]:
     }
 
 
-def _chunks(opened: BinaryIO) -> Iterator[bytes]:
-    while chunk := opened.read(CHUNK):
-        yield chunk
+def _chunks(opened: BinaryIO, held: ExitStack) -> Iterator[bytes]:
+    with held:  # given back at the end, or when the response is closed before
+        while chunk := opened.read(CHUNK):
+            yield chunk

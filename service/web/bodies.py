@@ -15,6 +15,7 @@ from werkzeug.exceptions import (
 
 from service.errors import Fault, InvalidData
 from service.web.context import context
+from service.web.places import be_patient
 
 CHUNK_BYTES = 64 * 1024
 
@@ -60,9 +61,7 @@ def _read_in_time() -> bytes:
 def body_chunks(most: int) -> Iterator[bytes]:
     """The bytes of the body as they come; who pauses for too long must not hold a thread."""
     seconds = context().settings.read_seconds
-    connection = request.environ.get("gunicorn.socket")
-    if connection is not None:
-        connection.settimeout(seconds)
+    be_patient(seconds)
     try:
         yield from _chunks(most)
     except TimeoutError:

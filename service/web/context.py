@@ -1,13 +1,13 @@
-"""What the views need: the settings, the database, the trees in memory, places for watchers."""
+"""What the views need: the settings, the database, the trees in memory, places to last long."""
 
 from dataclasses import dataclass
-from threading import Semaphore
 
 from flask import current_app
 
 from service.actions.cache import TreeCache
 from service.settings import Settings
 from service.storage.engine import Store
+from service.web.places import Places
 
 EXTENSION = "bough"
 IS_LEAVING = "IS_LEAVING"  # of the app's config: tells whether this process is to end
@@ -20,7 +20,7 @@ class Context:
     settings: Settings
     store: Store
     cache: TreeCache
-    places: Semaphore  # of streams
+    places: Places
 
 
 def context() -> Context:

@@ -41,8 +41,12 @@ class UploadQuerySchema(Schema):
     delimiter = Text(
         validate=validate.Length(equal=1),
         metadata=about(
-            "Of CSV. Left open, that of comma, semicolon and tab which the header has most of."
+            "Of CSV. Left open, that of comma, semicolon, tab and | which the header has most of."
         ),
+    )
+    decimal = fields.String(
+        validate=validate.OneOf([".", ","]),
+        metadata=about("Of numbers in CSV.", default="."),
     )
     nulls = Listed(
         metadata=about(f"What means null in CSV beside the empty field, {NAMED}: `NA,?`.")

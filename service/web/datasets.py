@@ -74,7 +74,11 @@ def upload_dataset(query: Mapping[str, Any]) -> Any:
     settings = context().settings
     order = _ingestion(query, settings)
     digest = _read_digest()
-    with spooled(body_chunks(settings.max_dataset_bytes), open_place(settings)) as sent:
+    chunks = body_chunks(settings.max_dataset_bytes)
+    with (
+        context().places.moving(request.content_length),
+        spooled(chunks, open_place(settings)) as sent,
+    ):
         _check_digest(sent, digest)
         kept = upload(context().store, settings, sent, query.get("name"), order)
     return told(kept), 201, {"Location": url_for("datasets.get_dataset", dataset_id=kept.id)}
@@ -92,7 +96,7 @@ def list_datasets(query: Mapping[str, Any]) -> Any:
             "datasets",
             query.get("cursor"),
         )
-    return page | {"items": [told(each) for each in page["items"]]}
+    return page | {"items": [_head(each) for each in page["items"]]}
 
 
 @blp.route("/datasets/<dataset_id>", parameters=[DATASET_IN_PATH])
@@ -125,6 +129,13 @@ def find_dataset(dataset_id: str, pointer: str) -> StoredDataset:
 
 def told(dataset: StoredDataset) -> dict[str, Any]:
     """The dataset as the API tells it."""
+    return _head(dataset) | {
+        "columns": [_column(each, dataset.n_rows) for each in dataset.columns],
+        "warnings": [asdict(each) for each in dataset.warnings],
+    }
+
+
+def _head(dataset: datasets.DatasetHead | StoredDataset) -> dict[str, Any]:
     return {
         "id": dataset.id,
         "name": dataset.name,
@@ -133,8 +144,6 @@ def told(dataset: StoredDataset) -> dict[str, Any]:
         "bytes": dataset.n_bytes,
         "checksum": f"sha256:{dataset.checksum}",
         "created_at": dataset.created_at,
-        "columns": [_column(each, dataset.n_rows) for each in dataset.columns],
-        "warnings": [asdict(each) for each in dataset.warnings],
         "links": {"self": url_for("datasets.get_dataset", dataset_id=dataset.id)},
     }
 

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from socket import socket
-from threading import Semaphore
 
 import orjson
 
 from service.errors import NotFound, Unavailable
-from service.settings import Settings
 from service.storage.records import Job
+from service.web.places import Places
 
 MEDIA_TYPE = "text/event-stream"
 # A proxy that collects what comes would keep it back until the end.
@@ -34,14 +33,9 @@ class Watch:
 
     fetch: Callable[[], Job]  # the job as it is now
     write: Callable[[Job], bytes]  # as JSON
-    places: Semaphore
+    places: Places
     connection: socket | None  # to the client, where there is one
     is_leaving: Callable[[], bool]  # whether this process is to end
-
-
-def make_places(settings: Settings) -> Semaphore:
-    """The places of watchers; however many are asked for, one thread is left for the others."""
-    return Semaphore(max(0, min(settings.max_streams, settings.web_threads - 1)))
 
 
 def name_of(job: Job) -> str:
@@ -69,12 +63,12 @@ def stream(watch: Watch, job: Job, seen: str | None) -> Iterator[bytes]:
     if name_of(job) != seen:
         yield _told(watch, job)
     # Taken here and not before: of a stream that is never begun nobody would give it back.
-    if job.finished_at is not None or not watch.places.acquire(blocking=False):
+    if job.finished_at is not None or not watch.places.take_for_stream():
         return
     try:
         yield from _changes(watch, name_of(job))
     finally:
-        watch.places.release()
+        watch.places.leave_stream()
 
 
 def _changes(watch: Watch, seen: str) -> Iterator[bytes]:

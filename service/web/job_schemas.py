@@ -61,6 +61,11 @@ class JobSchema(Schema):
     max_attempts = fields.Integer(required=True)
     error = fields.Nested(JobProblemSchema, required=True, allow_none=True)
     version = fields.Integer(required=True, allow_none=True)
+    warnings = fields.List(
+        fields.Nested(ProblemFaultSchema),
+        required=True,
+        metadata=about("Of a scoring: categories that training did not know; each is null."),
+    )
     cancel_requested = fields.Boolean(required=True)
     priority = fields.Integer(required=True)
     webhook = fields.Nested(

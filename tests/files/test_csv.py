@@ -344,3 +344,24 @@ def test_a_row_that_is_longer_than_a_block_is_named() -> None:
     assert [(3, None)] == places(error)
     assert "longer than 2097152 bytes" in str(error)
     assert isinstance(error, InvalidFile)
+
+
+def test_numbers_may_have_a_decimal_comma() -> None:
+    data = b"a;b\n1,5;x\n-2;y,1\n,5;z.1\n"
+
+    assert {"a": [1.5, -2.0, 0.5], "b": ["x", "y,1", "z.1"]} == columns(data, decimal=",")
+
+
+def test_points_are_no_decimals_beside_a_decimal_comma() -> None:
+    assert {"a": "string"} == types(b"a\n1.234,5\n1.5\n", decimal=",", delimiter=";")
+
+
+def test_decimal_commas_that_were_not_declared_are_told() -> None:
+    (warning,) = warnings(b"a;b\n1,5;x\n2;y\n")
+
+    assert (2, "a") == (warning.line, warning.column)
+    assert "decimal=," in warning.detail
+
+
+def test_a_bar_is_found_to_be_the_delimiter() -> None:
+    assert {"a": [1, 2], "b": ["x", "y"]} == columns(b"a|b\n1|x\n2|y\n")

@@ -4,12 +4,16 @@ import errno
 import os
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from service.errors import NoRoom, Unavailable
 from service.files.place import Damaged, Place, checksum_of, open_place, reachable
 from service.settings import Settings
+
+FULL = Path("/dev/full")  # the disk on which there is never any room
 
 
 @pytest.fixture(params=["", "file://{}/shared", "memory://{}"])
@@ -62,6 +66,34 @@ def test_a_spool_leaves_nothing(place: Place) -> None:
     with place.spooled() as file:
         file.write(b"content")
         assert [] == list(place.spool.iterdir())
+
+
+def test_what_did_not_fit_into_a_spool_is_told_once(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.files.place.TemporaryFile", lambda **_: FULL.open("w+b"))
+
+    with pytest.raises(NoRoom), place.spooled() as file, reachable():
+        file.writelines([b"content"] * 10_000)
+
+
+def test_whatever_a_driver_raises_its_store_is_unavailable(tmp_path: Path) -> None:
+    class Endpoint(MemoryFileSystem):
+        def open(self, *_: Any, **__: Any) -> Any:
+            raise LookupError("no such host")
+
+    place = Place(Endpoint(), "bucket", tmp_path)
+
+    with pytest.raises(Unavailable):
+        place.keep("a file", BytesIO(b"content"))
+    with pytest.raises(Unavailable):
+        place.open("a file")
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket/bough", "nothing://bucket"])
+def test_a_place_that_no_driver_knows_is_told(tmp_path: Path, uri: str) -> None:
+    with pytest.raises(ValueError, match="BOUGH_DATASETS cannot be used"):
+        open_place(Settings(data=tmp_path, datasets=uri))
 
 
 def test_a_place_that_cannot_be_reached_is_unavailable() -> None:

@@ -3,10 +3,12 @@
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from service.errors import Conflict, Misfit, NotFound
 from service.storage import datasets, files, jobs
 from service.storage.engine import Store
+from service.storage.migrate import downgrade
 from service.storage.records import (
     Claim,
     DatasetDraft,
@@ -112,6 +114,18 @@ def test_a_file_that_was_given_up_is_not_kept_after_all(store: Store) -> None:
 
     with pytest.raises(NotFound, match="given up"), store.writing() as session:
         files.settle(session, StoredFile("late.parquet", "parquet", 3, "abc"))
+
+
+def test_of_jobs_that_the_release_before_does_not_know_nothing_is_left(store: Store) -> None:
+    ordered(store, saved(store))
+    with store.writing() as session:
+        jobs.submit(session, "inline", NewJob("melons", b"body"), 3)
+
+    downgrade(store, "0003")
+
+    with store.reading() as session:
+        for table, column in (("jobs", "id"), ("job_inputs", "job_id")):
+            assert ["inline"] == session.scalars(text(f"SELECT {column} FROM {table}")).all()
 
 
 def saved(store: Store) -> StoredDataset:

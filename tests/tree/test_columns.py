@@ -12,7 +12,7 @@ from service.errors import InvalidData
 from service.tree.columns import Numbers, Texts
 from service.tree.dataset import Dataset
 from service.tree.encode import Declaration
-from service.tree.outline import outline, task_of
+from service.tree.outline import identifiers, outline, task_of
 from service.tree.summary import ColumnSummary
 from service.tree.table import DATASET, Table
 from service.tree.training import CLASSIFICATION, REGRESSION, Plan, make_dataset
@@ -128,6 +128,21 @@ def test_what_a_dataset_cannot_be_trained_on_is_told_from_its_summaries(
 
     if detail is not None:
         assert any(each.detail.startswith(detail) for each in refused.value.faults)
+
+
+def test_a_name_that_is_nearly_right_is_told() -> None:
+    with pytest.raises(InvalidData) as refused:
+        outline(Table({}, 9, DATASET), COLUMNS, Plan("y", (Declaration("agee"),)))
+
+    assert "the dataset has no column 'agee'; is 'age' meant?" == refused.value.faults[0].detail
+
+
+def test_an_input_that_looks_like_an_identifier_is_told() -> None:
+    column = ColumnSummary(name="n", kind="numeric", nulls=0, distinct=9, is_identifier=True)
+    told = outline(Table({}, 9, DATASET), (column, *COLUMNS[3:]), Plan("y"))
+
+    (odd,) = identifiers((column, *COLUMNS), told)
+    assert "every row has another 'n'" in odd.detail
 
 
 def test_the_outline_of_a_dataset_is_that_of_its_rows() -> None:

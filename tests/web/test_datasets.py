@@ -2,6 +2,8 @@
 
 import gzip
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
@@ -15,10 +17,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from service.actions.sweep import sweep
+from service.errors import Unavailable
 from service.settings import Settings
-from service.storage.engine import Store
+from service.storage.datasets import list_datasets
+from service.storage.engine import Session, Store
 from service.web import create_app
-from tests.web.conftest import MELONS, SETTINGS, an_order
+from service.web.context import EXTENSION
+from tests.web.conftest import MELONS, SETTINGS, an_order, trained
 from tests.web.test_problems import problem
 
 CSV = b"colour,density,ripe\ngreen,0.697,yes\nblack,0.774,yes\nblack,,no\nwhite,0.245,no\n"
@@ -131,6 +136,7 @@ def test_what_is_only_odd_is_taken(
         (b"y\nx\nz\n", {}, "no column to learn from"),
         (b"a,y\n1,x\n2,z\n", {"target": "b"}, "no column 'b'"),
         (b"a,y\n1,x\n2,z\n", {"weight": "b"}, "no column 'b'"),
+        (b"a,y\n1,x\n2,z\n", {"class_weights": {"q": 2}}, "'q' is no class of the target"),
         (b"a,y\n1,x\n2,z\n", {"validation_rows": [2]}, "no row 2"),
     ],
 )
@@ -213,6 +219,60 @@ def test_a_scoring_that_waits_has_no_result_yet(client: FlaskClient, melons: str
     assert ("batch_predict", 1, dataset["id"]) == (job["kind"], job["version"], job["dataset"])
     problem(client.get(f"/jobs/{job['id']}/result"), 409)
     problem(client.delete(f"/datasets/{dataset['id']}"), 409)
+
+
+def test_the_same_order_is_the_same_job_also_when_there_is_a_newer_version(
+    client: FlaskClient, store: Store, melons: str
+) -> None:
+    dataset = client.post("/datasets", data=CSV).json
+    assert dataset is not None
+    asked = {"json": {"dataset": dataset["id"]}, "headers": {"idempotency-key": "k"}}
+    first = client.post(f"/models/{melons}/batch-predict", **asked)
+    trained(store)
+
+    again = client.post(f"/models/{melons}/batch-predict", **asked)
+
+    assert first.json is not None
+    assert (202, first.json) == (again.status_code, again.json)
+    assert 1 == first.json["version"]
+
+
+def test_large_files_leave_a_thread_for_the_others(uploads: FlaskClient) -> None:
+    places = uploads.application.extensions[EXTENSION].places
+    chunked: dict[str, Any] = {  # of a size that is not known
+        "headers": {"transfer-encoding": "chunked"},
+        "environ_overrides": {"wsgi.input_terminated": True},
+    }
+    with ExitStack() as held:
+        for _ in range(SETTINGS.web_threads - 1):
+            held.enter_context(places.moving(None))
+
+        refused = uploads.post("/datasets", data=CSV, **chunked)
+        assert "1" == refused.headers["Retry-After"]
+        problem(refused, 503)
+        assert 201 == uploads.post("/datasets", data=CSV).status_code
+
+    taken = uploads.post("/datasets", data=CSV, **chunked)
+    assert 201 == taken.status_code
+
+
+def test_the_file_of_a_dataset_that_may_have_been_saved_stays(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    class Lost(Store):
+        @contextmanager
+        def writing(self) -> Iterator[Session]:
+            with super().writing() as session:
+                yield session
+            with self.reading() as session:
+                if list_datasets(session, limit=1).items:
+                    raise Unavailable("The connection was lost after the commit.")
+
+    app = create_app(replace(SETTINGS, data=tmp_path), Lost(sqlite_store.engine))
+
+    problem(app.test_client().post("/datasets", data=CSV), 503)
+
+    assert 1 == len(list((tmp_path / "datasets").iterdir()))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from service.storage.migrate import upgrade
 from service.storage.records import Progress
 from service.storage.retention import forget
 from service.web import create_app, events
+from service.web.places import make_places
 from tests.postgres import started_own
 from tests.server import ended, running
 from tests.web.conftest import SETTINGS, an_order
@@ -239,9 +240,9 @@ def test_who_asks_for_the_headers_alone_takes_no_place(watcher: FlaskClient, sto
 
 @pytest.mark.parametrize(("threads", "asked", "places"), [(4, 2, 2), (4, 9, 3), (1, 2, 0)])
 def test_a_thread_is_left_for_the_others(threads: int, asked: int, places: int) -> None:
-    made = events.make_places(Settings(web_threads=threads, max_streams=asked))
+    made = make_places(Settings(web_threads=threads, max_streams=asked))
 
-    assert places == sum(made.acquire(blocking=False) for _ in range(10))
+    assert places == sum(made.take_for_stream() for _ in range(10))
 
 
 # --- over real HTTP ---------------------------------------------------------------------------

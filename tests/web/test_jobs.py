@@ -73,8 +73,9 @@ def test_a_job_tells_for_how_long_its_attempt_lasts_by_the_clock_of_the_database
     with store.writing() as session:
         jobs.release(session, claim)
     assert [None, None] == elapsed(client, job_id)
+    claim = claimed(store)
     with store.writing() as session:
-        jobs.finish(session, claimed(store), 1)
+        jobs.finish(session, claim, 1)
     set_back(store, started_at=after(-90), finished_at=after(-60))
     assert [pytest.approx(30, abs=0.1)] * 2 == elapsed(client, job_id)
 

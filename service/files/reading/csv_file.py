@@ -14,7 +14,7 @@ from service.files.reading.csv_lines import LONGEST_RECORD, Layout
 from service.files.reading.csv_stream import CsvStream
 from service.files.reading.look import Look
 from service.files.reading.table_file import Batch
-from service.files.reading.texts import look_at_texts, texts_as
+from service.files.reading.texts import look_at_texts, pointed, texts_as
 from service.files.reading.unpack import Unpacked
 from service.files.records import Ingestion
 
@@ -49,11 +49,13 @@ class CsvFile:
 
     def look(self, cells: Any) -> Look:
         """What some texts tell of their column."""
-        return look_at_texts(cells)
+        return look_at_texts(pointed(cells, self.order.decimal))
 
     def convert(self, cells: Any, type_: Any) -> Any:
         """The texts as an array of this type."""
-        return texts_as(cells, type_)
+        if pa.types.is_string(type_):
+            return cells
+        return texts_as(pointed(cells, self.order.decimal), type_)
 
     def lines_of(self, rows: Sequence[int]) -> Mapping[int, int]:
         """On which lines these rows begin."""

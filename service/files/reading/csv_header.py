@@ -18,7 +18,7 @@ from service.files.reading.names import check_names
 from service.files.reading.unpack import BOM
 from service.files.records import Ingestion
 
-DELIMITERS = ",;\t"  # in the order in which they are preferred
+DELIMITERS = ",;\t|"  # in the order in which they are preferred
 FIRST_LINE = re.compile(r"[^\r\n]+")
 QUOTED = re.compile(r'"[^"]*"')
 
@@ -59,7 +59,7 @@ def _checked(delimiter: str) -> str:
 
 
 def _likeliest(text: str) -> str:
-    """Of comma, semicolon and tab the one that the first line has most of, outside quotes."""
+    """The delimiter that the first line has most of, outside quotes."""
     first = FIRST_LINE.search(text)
     bare = QUOTED.sub("", first.group() if first else "")
     return max(DELIMITERS, key=bare.count)

@@ -1,5 +1,6 @@
 """What the columns of a file are, what of them cannot be used, and what is odd about them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from service.files.reading.table_file import TableFile
 from service.files.records import Ingestion
 from service.tree.attribute import Kind
 from service.tree.encode import MOST_FAULTS
+
+DECIMAL_COMMA = re.compile(r"'[+-]?[0-9]+,[0-9]+'")  # as it is told: in quotes
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,11 @@ def _faults(column: Found) -> Iterator[Odd]:
 def _oddities(column: Found, format_: str) -> Iterator[Odd]:
     """Numbers among which some stand that make the column one of categories."""
     look = column.look
+    if format_ == "csv" and _has_decimal_commas(look):
+        first = next(look.seen(Why.TEXT))
+        detail = "has a decimal comma, so that it is a category; upload it with decimal=, instead"
+        yield _odd(column, first, detail)
+        return
     is_mostly_numbers = 2 * look.count(*Why) <= look.n_known
     is_of_long_numbers = not look.count(Why.TEXT, Why.CODE)
     if not look.count(*STRANGERS) or not (is_mostly_numbers or is_of_long_numbers):
@@ -99,6 +107,12 @@ def _oddities(column: Found, format_: str) -> Iterator[Odd]:
         remedy += ", or the value in nulls if it means null"
     taken = f"so that all of {told(column.name)} are taken for categories"
     yield _odd(column, first, f"{first.why.value}, {taken}; {remedy}")
+
+
+def _has_decimal_commas(look: Look) -> bool:
+    """Whether all that is no number would be one, had it a point in the place of a comma."""
+    seen = list(look.seen(Why.TEXT))
+    return bool(seen) and all(DECIMAL_COMMA.fullmatch(sight.text) for sight in seen)
 
 
 def _odd(column: Found, sight: Sight, detail: str) -> Odd:

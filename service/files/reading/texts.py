@@ -25,6 +25,16 @@ IN_NUMBERS = np.zeros(256, dtype=bool)
 IN_NUMBERS[list(b"0123456789.eE+-")] = True
 
 
+def pointed(texts: Any, decimal: str) -> Any:
+    """The texts with a decimal point where they have this sign; points of their own go away.
+
+    So `1.234,5` is no number: whether its point divides thousands cannot be known.
+    """
+    if decimal == ".":
+        return texts
+    return pc.replace_substring(pc.replace_substring(texts, ".", "·"), decimal, ".")
+
+
 def look_at_texts(texts: Any) -> Look:
     """What an array of texts tells of its column."""
     is_known = texts.is_valid().to_numpy(zero_copy_only=False)

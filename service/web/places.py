@@ -1,0 +1,66 @@
+"""Places: who may hold a thread for long. There are few threads, and one is left for the others.
+
+A stream lasts as long as its job, and a large file as long as the client's connection is slow.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Semaphore
+
+from flask import request
+
+from service.errors import Unavailable
+from service.settings import Settings
+
+LARGE = 1024 * 1024  # bytes of a file from which on it needs a place
+BUSY = "As many large files as can be at a time are on their way; try again."
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of all that last long, and those that streams may have of them."""
+
+    all: Semaphore
+    streams: Semaphore
+
+    def take_for_stream(self) -> bool:
+        """Whether a stream has a place now, which it must leave."""
+        if not self.streams.acquire(blocking=False):
+            return False
+        if self.all.acquire(blocking=False):
+            return True
+        self.streams.release()
+        return False
+
+    def leave_stream(self) -> None:
+        """Give the place of a stream back."""
+        self.all.release()
+        self.streams.release()
+
+    @contextmanager
+    def moving(self, n_bytes: int | None) -> Iterator[None]:
+        """A block in which a file of this size, if it is known, is on its way."""
+        if n_bytes is not None and n_bytes < LARGE:
+            yield
+            return
+        if not self.all.acquire(blocking=False):
+            raise Unavailable(BUSY)
+        try:
+            yield
+        finally:
+            self.all.release()
+
+
+def make_places(settings: Settings) -> Places:
+    """The places that there are with so many threads; files have one in any case."""
+    n_spare = settings.web_threads - 1
+    n_streams = max(0, min(settings.max_streams, n_spare))
+    return Places(Semaphore(max(1, n_spare)), Semaphore(n_streams))
+
+
+def be_patient(seconds: float) -> None:
+    """Give up a client that takes longer than this for the next bytes, sent or received."""
+    connection = request.environ.get("gunicorn.socket")
+    if connection is not None:
+        connection.settimeout(seconds)
