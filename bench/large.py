@@ -8,6 +8,7 @@ needs for the same arrays, in a process that is given nothing else.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -94,11 +95,11 @@ def watched() -> Iterator[dict[str, int]]:
 
     def watch() -> None:
         while not done.wait(0.02):
-            for process in Path("/proc").iterdir():
+            for process in _descendants(os.getpid()):
                 try:
-                    words = (process / "cmdline").read_bytes().decode().split("\0")
+                    words = Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
                     if (kind := _kind(words)) is not None:
-                        peaks[kind] = max(peaks.get(kind, 0), _peak(process.name))
+                        peaks[kind] = max(peaks.get(kind, 0), _peak(process))
                 except (OSError, StopIteration):
                     continue
 
@@ -109,6 +110,21 @@ def watched() -> Iterator[dict[str, int]]:
     finally:
         done.set()
         thread.join()
+
+
+def _descendants(process: int) -> list[str]:
+    """The processes that we or our children have started."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[path.parent.name] = fields[1]
+    found = [str(process)]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found[1:]
 
 
 def _kind(words: list[str]) -> str | None:

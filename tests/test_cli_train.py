@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from service.storage import datasets
+from service.cli import main
+from service.storage import datasets, jobs
 from service.storage.engine import open_store
+from service.storage.records import JobState
 from service.storage.versions import fetch_version
 from tests.textbook import melons
 
@@ -37,6 +40,7 @@ def test_a_file_becomes_a_version_whose_summary_is_told(file: Path, tmp_path: Pa
     assert "on rows held out" in ended.stdout
     store = open_store(f"sqlite:///{tmp_path}/bough.db")
     with store.reading() as session:
+        assert () == datasets.list_datasets(session, limit=9).items  # of the file nothing is kept
         assert ("纹理",) < tuple(each.name for each in fetch_version(session, "西瓜", 1).attributes)
     store.dispose()
 
@@ -86,6 +90,24 @@ def test_a_file_that_cannot_be_read_names_its_line(tmp_path: Path) -> None:
 
     assert 1 == ended.returncode
     assert "line 3" in ended.stderr
+
+
+def test_without_its_worker_it_does_not_wait_for_ever(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.cli.train.WORKER", ("-c", ""))
+
+    told = CliRunner().invoke(
+        main, ["train", str(file), "--target", "好瓜", "--data", str(tmp_path)]
+    )
+
+    assert 1 == told.exit_code
+    assert "The worker has ended by itself." in told.output
+    store = open_store(f"sqlite:///{tmp_path}/bough.db")
+    with store.reading() as session:
+        (job,) = jobs.list_jobs(session, limit=9).items
+    assert JobState.CANCELLED == job.state
+    store.dispose()
 
 
 def trained(file: Path, *arguments: str, data: Path) -> "subprocess.CompletedProcess[str]":

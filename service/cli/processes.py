@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from service.errors import BoughError
+from service.files.place import open_place
 from service.settings import PREFIX, Settings
 from service.storage.engine import Store, open_store
 from service.storage.migrate import upgrade
@@ -51,6 +52,7 @@ def told_plainly() -> Iterator[None]:
 
 def migrated(settings: Settings) -> Store:
     """The store of these settings, with the schema of this release and no connection open."""
+    open_place(settings)  # to say now what every upload and job would say
     store = open_store(settings.url)
     upgrade(store)
     store.dispose()

@@ -1,9 +1,10 @@
 """`bough train file.csv --target y`: a file becomes a dataset, a job and a version, watched."""
 
 import re
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,12 +41,18 @@ UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 @click.option("--preset", type=click.Choice(list(PRESETS)), default=DEFAULT_PRESET, help="How.")
 @click.option("--ignore", multiple=True, help="A column to leave out; may be given again.")
 @click.option("--null", multiple=True, help="A text that means null in CSV, such as NA.")
-@click.option("--delimiter", help="Of CSV; comma, semicolon or tab are found out.")
+@click.option("--numeric", multiple=True, help="A column that must be numbers.")
+@click.option(
+    "--categorical", multiple=True, help="A column of categories, whatever it looks like."
+)
+@click.option("--delimiter", help="Of CSV; comma, semicolon, tab and | are found out.")
+@click.option("--decimal", type=click.Choice([".", ","]), default=".", help="Of numbers in CSV.")
 @data_option
 def train(file: Path, target: str, model: str | None, **options: Any) -> None:
     """Train a tree on a file: CSV, NDJSON or Parquet, gzipped or not.
 
-    It needs no server. What it makes is in the same place where `bough run` looks.
+    It needs no server. The version is kept where `bough run` with the same --data looks; of the
+    file nothing is kept.
     """
     environment = environment_with({"data": options["data"]})
     with told_fully():
@@ -53,10 +60,21 @@ def train(file: Path, target: str, model: str | None, **options: Any) -> None:
         store = migrated(settings)
         order = _order(model or _name(file), target, options)
         dataset = _read(store, settings, file, options)
-        job = _submit(store, settings, dataset, order)
-        with started(WORKER, environment | {"BOUGH_LOG_LEVEL": "ERROR"}):
-            job = _watch(store, job)
+        with _kept_meanwhile(store, dataset):
+            job = _submit(store, settings, dataset, order)
+            with started(WORKER, environment | {"BOUGH_LOG_LEVEL": "ERROR"}) as worker:
+                job = _watch(store, job, worker)
         _conclude(store, job)
+
+
+@contextmanager
+def _kept_meanwhile(store: Store, dataset: StoredDataset) -> Iterator[None]:
+    """A block in which the dataset is needed, and after which it is gone."""
+    try:
+        yield
+    finally:
+        with suppress(BoughError):  # a worker of somebody else's may still read it
+            discard(store, dataset.id)
 
 
 @contextmanager
@@ -92,7 +110,10 @@ def _read(
 ) -> StoredDataset:
     asked = Ingestion(
         delimiter=options["delimiter"],
+        decimal=options["decimal"],
         nulls=options["null"],
+        numeric=options["numeric"],
+        categorical=options["categorical"],
         max_bytes=settings.max_dataset_bytes,
         max_cells=settings.max_dataset_cells,
         max_columns=settings.max_dataset_columns,
@@ -100,8 +121,6 @@ def _read(
     with file.open("rb") as opened, spooled(_chunks(opened), open_place(settings)) as sent:
         dataset = upload(store, settings, sent, file.name, asked)
     click.echo(f"{file.name}: {dataset.n_rows:,} rows, {len(dataset.columns)} columns")
-    for warning in dataset.warnings:
-        click.echo(f"  {_spot(warning.line, warning.column)}{warning.detail}", err=True)
     return dataset
 
 
@@ -133,28 +152,29 @@ def _order(model: str, target: str, options: Mapping[str, Any]) -> Mapping[str, 
 def _submit(
     store: Store, settings: Settings, dataset: StoredDataset, order: Mapping[str, Any]
 ) -> Job:
-    try:
-        named = {**order, "data": {"dataset": dataset.id}}
-        request = read_order(named, settings.max_train_cells, dataset)
-        new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
-    except InvalidData:
-        discard(store, dataset.id)  # it will be read again when the order is right
-        raise
+    named = {**order, "data": {"dataset": dataset.id}}
+    request = read_order(named, settings.max_train_cells, dataset)
+    _, odd = submit.preview(request, dataset)
+    for each in odd:
+        click.echo(f"  {each.detail}", err=True)
+    new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
     with store.writing() as session:
         return submit.submit(session, new, settings.max_attempts, Terms()).job
 
 
-def _watch(store: Store, job: Job) -> Job:
+def _watch(store: Store, job: Job, worker: "subprocess.Popen[bytes]") -> Job:
     """The job once it has ended, or was cancelled because nobody waits for it any more."""
     try:
         with click.progressbar(length=1000, label="Training", item_show_func=_stage) as bar:
             while job.state in UNDER_WAY:
                 bar.update(round(1000 * job.progress.fraction) - bar.pos, job)
                 time.sleep(WATCH_SECONDS)
+                if worker.poll() is not None:
+                    raise click.ClickException("The worker has ended by itself.")
                 with store.reading() as session:
                     job = jobs.fetch_job(session, job.id)
             bar.update(1000 - bar.pos if job.state == JobState.SUCCEEDED else 0, job)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.ClickException):
         with store.writing() as session:
             jobs.cancel(session, job.id)
         raise
@@ -172,4 +192,4 @@ def _conclude(store: Store, job: Job) -> None:
         raise click.ClickException("\n  ".join([error["detail"], *told]))
     with store.reading() as session:
         version = fetch_version(session, job.model, job.version)
-    click.echo("\n".join(summary(version)))
+    click.echo("\n".join([*summary(version), f"It is kept in {store.place}"]))

@@ -17,6 +17,7 @@ from service.tree.metrics import (
 )
 from service.tree.predict import predict
 
+BATCH = 50_000  # rows predicted at once
 NULLED = (0.1, 0.3, 0.5)  # the parts of an attribute's values that are taken away
 
 Fit: TypeAlias = Callable[[Dataset], CompiledTree | None]
@@ -54,7 +55,10 @@ def _answers(trees: Sequence[Fitted], values: Floats) -> Floats:
     """Per row what the tree says that has not seen it; NaN where all have."""
     answers = np.full((len(values), trees[0].compiled.probabilities.shape[1]), np.nan)
     for each in trees:
-        answers[each.unseen] = predict(each.compiled, values[each.unseen]).probabilities
+        # some at a time: those of a large dataset would all be copied
+        for start in range(0, len(each.unseen), BATCH):
+            rows = each.unseen[start : start + BATCH]
+            answers[rows] = predict(each.compiled, values[rows]).probabilities
     return answers
 
 
