@@ -8,6 +8,7 @@ from service.actions.score import read_score
 from service.actions.scoring import Scored, score
 from service.actions.train import Trained, train
 from service.files.place import open_place
+from service.files.results import WRITERS
 from service.jobs.child import Entry
 from service.points import passing
 from service.settings import Settings
@@ -25,13 +26,25 @@ def to_train(_store: Store, settings: Settings, _claim: Claim, _body: bytes) -> 
 def to_score(store: Store, settings: Settings, claim: Claim, body: bytes) -> Entry:
     """What scores a dataset with a version; the file that it will write is announced."""
     request = read_score(body)
-    name = f"{claim.job_id}-{claim.token}.{request.format}"
+    name = _name(claim, request.format)
     with store.writing() as session:
         files.announce(session, name, request.format, claim)
     with store.reading() as session:
         version = fetch_version(session, claim.model, claim.version)
         loaded = load_at(session, version, version.alpha)
     return partial(score, loaded=loaded, place=open_place(settings), name=name)
+
+
+def abandon(settings: Settings, claim: Claim) -> None:
+    """Remove what a job has written that is no longer ours: nobody else may know of it by now."""
+    if claim.kind == JobKind.BATCH_PREDICT:
+        place = open_place(settings)
+        for format_ in WRITERS:
+            place.remove(_name(claim, format_))
+
+
+def _name(claim: Claim, format_: str) -> str:
+    return f"{claim.job_id}-{claim.token}.{format_}"
 
 
 PREPARE: dict[JobKind, Callable[[Store, Settings, Claim, bytes], Entry]] = {

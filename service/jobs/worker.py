@@ -6,6 +6,7 @@ that is away; what it cannot settle, the next owner of the lease will.
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -31,7 +32,7 @@ from service.jobs.child import Broken, Done, Entry, Order, Refused
 from service.jobs.chores import doing
 from service.jobs.contact import Contact, insist
 from service.jobs.courier import delivering
-from service.jobs.kinds import PREPARE, save, saving
+from service.jobs.kinds import PREPARE, abandon, save, saving
 from service.jobs.stop import Stop
 from service.points import passing
 from service.settings import Settings
@@ -110,6 +111,8 @@ def run_job(worker: Worker, claim: Claim) -> None:
         _settle(worker, claim, outcome)
     except LeaseLost:
         logger.warning("job lost to another worker", extra=told)
+        with suppress(BoughError):  # the place is away: a file is left that nobody needs
+            abandon(worker.settings, claim)
     except Unavailable:
         logger.warning("job left to the next worker, the database is away", extra=told)
     except Exception as error:
