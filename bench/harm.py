@@ -111,7 +111,7 @@ FAULTS: Mapping[str, Fault] = {
     "worker stands still": Fault(stand_still, 2),
     "worker told to stop": Fault(any_worker(signal.SIGTERM)),
     "job cancelled": Fault(cancel),
-    "database restarted": Fault(restart_database, 0.5, may_stop_database),
+    "database restarted": Fault(restart_database, 1.5, may_stop_database),
 }
 
 

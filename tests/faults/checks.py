@@ -14,7 +14,8 @@ QUESTIONS = {
     "keeps its input": "SELECT job_id FROM job_inputs",
     "was tried too often": "SELECT id FROM jobs WHERE attempt > max_attempts",
     "succeeded without one version": """
-        SELECT id FROM jobs WHERE state = 'succeeded' AND kind = 'train' AND (error IS NOT NULL OR 1 <> (
+        SELECT id FROM jobs
+        WHERE state = 'succeeded' AND kind = 'train' AND (error IS NOT NULL OR 1 <> (
             SELECT count(*) FROM versions JOIN models ON models.id = versions.model_id
             WHERE job_id = jobs.id AND number = jobs.version AND models.name = jobs.model))""",
     "has a version and did not succeed": """
