@@ -2,20 +2,18 @@
 
 import logging
 import os
-import resource
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
 
 from service.actions.scoring import Scored
 from service.actions.train import Report, Trained
+from service.confine import bounded
 from service.errors import BoughError, Unavailable
 from service.jobs.problems import out_of_memory, refused
 from service.logs import configure_logging
@@ -75,7 +73,7 @@ def run(order: Order, pipe: "Connection[Any, Any]") -> None:
 
 def _ending(order: Order, report: Report) -> Ending:
     try:
-        with _bounded(order.memory_bytes):
+        with bounded(order.memory_bytes):
             return Done(order.entry(order.body, order.max_nodes, report))
     except BoughError as error:
         return Refused(refused(error), isinstance(error, Unavailable))
@@ -86,29 +84,6 @@ def _ending(order: Order, report: Report) -> Ending:
     except Exception as error:
         logger.exception("training broke")
         return Broken(type(error).__name__)
-
-
-@contextmanager
-def _bounded(memory_bytes: int) -> Iterator[None]:
-    """A block that gets no more memory; after it there is enough again to tell of it."""
-    if not memory_bytes:
-        yield
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = _address_space() + memory_bytes
-    if hard != resource.RLIM_INFINITY:
-        soft = min(soft, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _address_space() -> int:
-    """How many bytes of addresses this process has, of which imports alone take hundreds of MB."""
-    pages = Path("/proc/self/statm")
-    return int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
 
 
 def make_reporter(pipe: "Connection[Any, Any]") -> Report:
