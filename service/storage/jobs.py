@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, select, true, update
+from sqlalchemy import ColumnElement, Row, Select, Update, case, delete, false, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -187,14 +187,18 @@ def cancel(session: Session, job_id: str) -> Job:
 
 def reap(session: Session) -> int:
     """How many jobs had lost their worker; each ended or waits for another worker now."""
-    lost = JobRow.id.in_(_lost())
+    # Time goes on between the statements: a lease may run out for the last of them alone, which
+    # must not take what the first ones are there for.
+    lost, is_wanted = JobRow.id.in_(_lost()), JobRow.cancel_requested == false()
     cancelled_ones = _update(lost, JobRow.cancel_requested == true()).values(
         state=JobState.CANCELLED, finished_at=now(), **NO_LEASE
     )
-    failed_ones = _update(lost, JobRow.attempt >= JobRow.max_attempts).values(
+    failed_ones = _update(lost, is_wanted, JobRow.attempt >= JobRow.max_attempts).values(
         state=JobState.FAILED, finished_at=now(), error=ABANDONED, **NO_LEASE
     )
-    waiting_ones = _update(lost).values(**WAITING, run_after=now())
+    waiting_ones = _update(lost, is_wanted, JobRow.attempt < JobRow.max_attempts).values(
+        **WAITING, run_after=now()
+    )
     ended = [
         job_id
         for statement in (cancelled_ones, failed_ones)
