@@ -30,6 +30,8 @@ def post(
             _cut_off(plain, end),
         ):
             status = _exchange(parts, plain, body, headers)
+        if time.monotonic() >= end:  # what was cut off among its headers looks like their end
+            raise TimeoutError
     except Forbidden as error:
         raise Undelivered(str(error)) from None
     except (OSError, HTTPException, ValueError) as error:
