@@ -25,6 +25,12 @@ def test_a_job_passes_every_point(system: System) -> None:
     assert [] == [point for point in POINTS if system.hit(point) is None]
 
 
+def assert_killed(system: System, point: str) -> None:
+    """Whoever passed the point is gone, as soon as the system has taken it away."""
+    killed = system.wait_for_hit(point)
+    system.wait_for(lambda: not is_running(killed), f"{killed} was not killed")
+
+
 @pytest.mark.parametrize("point", sorted({*WORKER} - {*IN_TRANSACTION}))
 def test_a_killed_worker_leaves_one_version(system: System, point: str) -> None:
     model = a_name()
@@ -32,7 +38,7 @@ def test_a_killed_worker_leaves_one_version(system: System, point: str) -> None:
 
     job = system.ended(system.ordered(model)["id"])
 
-    assert not is_running(system.wait_for_hit(point))
+    assert_killed(system, point)
     attempts = 1 if point == "worker-committed" else 2
     assert ("succeeded", attempts, 1) == (job["state"], job["attempt"], job["version"])
     assert_sound(system, model)
@@ -65,7 +71,7 @@ def test_a_killed_child_leaves_one_version(system: System, point: str) -> None:
 
     job = system.ended(system.ordered(model)["id"])
 
-    assert not is_running(system.wait_for_hit(point))
+    assert_killed(system, point)
     assert ("succeeded", 2, 1) == (job["state"], job["attempt"], job["version"])
     assert_sound(system, model)
 
@@ -79,7 +85,7 @@ def test_a_killed_web_server_has_placed_the_job_or_not_and_the_key_finds_out(
 
     assert system.send(an_order(model), key) is None
 
-    assert not is_running(system.wait_for_hit(point))
+    assert_killed(system, point)
     assert (1 if point == "web-committed" else 0) == n_jobs(system, model)
     again = system.send(an_order(model), key)
     assert again is not None
