@@ -12,10 +12,15 @@ from pathlib import Path
 SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 
+def be_told_of_death(number: int) -> None:
+    """Have this process get a signal should its parent be killed; only Linux does so."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, number)
+
+
 def die_with(parent: int) -> None:
     """Have this process end with its parent, or now, if it is too late for that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL)
+    be_told_of_death(signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit("there is nobody to read for")
 

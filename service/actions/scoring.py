@@ -1,11 +1,11 @@
 """Scoring: a version predicts every row of a dataset, and the answers become a file."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
+from service.actions.describe import describe
 from service.actions.flat import ROW, flat_columns
 from service.actions.load import Loaded
 from service.actions.predict import Answer, answer_to, by_row
@@ -13,7 +13,7 @@ from service.actions.score import ScoreRequest, read_score
 from service.actions.train import Report
 from service.errors import Fault
 from service.files.columns import Columns, to_column
-from service.files.place import Place, checksum_of, reachable
+from service.files.place import Place, reachable
 from service.files.results import WRITERS
 from service.points import passing
 from service.storage.records import Progress, StoredFile
@@ -50,7 +50,8 @@ def score(
             target.flush()
         report(Progress(1.0, "save", 0, columns.n_rows))
         passing("child-scored")
-        file = _keep(place, name, request.format, target)
+        file = describe(name, request.format, target)
+        place.keep(name, target)
         return Scored(file, columns.n_rows, tuple(_told(strangers)))
 
 
@@ -98,11 +99,3 @@ def _answers(
         yield Answered(done, {name: batch[name] for name in request.keep}, answer)
         done += n_rows
         report(Progress(done / columns.n_rows, "predict", 0, done))
-
-
-def _keep(place: Place, name: str, format_: str, target: BinaryIO) -> StoredFile:
-    target.seek(0)
-    file = StoredFile(name, format_, os.fstat(target.fileno()).st_size, checksum_of(target))
-    target.seek(0)
-    place.keep(name, target)
-    return file

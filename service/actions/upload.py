@@ -1,23 +1,23 @@
 """Uploading: what is sent is spooled, read by a process of its own, and kept."""
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from uuid import uuid4
 
+from service.actions.describe import describe
 from service.errors import BoughError, NoRoom, Unavailable
 from service.files.child import read_upload
-from service.files.place import Place, checksum_of, open_place, reachable
+from service.files.place import Place, open_place, reachable
 from service.files.records import Ingested, Ingestion
 from service.points import passing
 from service.settings import Settings
 from service.storage import files
 from service.storage.datasets import save_dataset
 from service.storage.engine import Store
-from service.storage.records import DatasetDraft, StoredDataset, StoredFile
+from service.storage.records import DatasetDraft, StoredDataset
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,16 @@ def spooled(chunks: Iterable[bytes], place: Place) -> Iterator[Spooled]:
         yield Spooled(file, file.tell(), digest.hexdigest())
 
 
+def asked(settings: Settings, wishes: Mapping[str, Any]) -> Ingestion:
+    """How a file is to be read: as somebody wishes, within the limits of the service."""
+    return Ingestion(
+        **wishes,
+        max_bytes=settings.max_dataset_bytes,
+        max_cells=settings.max_dataset_cells,
+        max_columns=settings.max_dataset_columns,
+    )
+
+
 def upload(
     store: Store, settings: Settings, sent: Spooled, name: str | None, order: Ingestion
 ) -> StoredDataset:
@@ -61,15 +71,10 @@ def _draft(name: str | None, sent: Spooled, found: Ingested) -> DatasetDraft:
 
 def _keep(store: Store, place: Place, draft: DatasetDraft, table: BinaryIO) -> StoredDataset:
     dataset_id = str(uuid4())
-    table.seek(0)
-    checksum = checksum_of(table)
-    file = StoredFile(
-        f"{dataset_id}.parquet", "parquet", os.fstat(table.fileno()).st_size, checksum
-    )
+    file = describe(f"{dataset_id}.parquet", "parquet", table)
     with store.writing() as session:
         files.announce(session, file.name, file.format)
     passing("dataset-announced")
-    table.seek(0)
     try:
         place.keep(file.name, table)
         passing("dataset-written")

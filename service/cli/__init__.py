@@ -1,6 +1,6 @@
 """The command line."""
 
 from service.cli.commands import main
-from service.cli.processes import GUNICORN, SET_DEATH_SIGNAL, WORKER
+from service.cli.processes import GUNICORN, WORKER
 
-__all__ = ["GUNICORN", "SET_DEATH_SIGNAL", "WORKER", "main"]
+__all__ = ["GUNICORN", "WORKER", "main"]

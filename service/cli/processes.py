@@ -1,17 +1,18 @@
 """The processes that commands start, and what they have in common."""
 
-import ctypes
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from service.confine import be_told_of_death
 from service.errors import BoughError
 from service.files.place import open_place
 from service.settings import PREFIX, Settings
@@ -22,7 +23,6 @@ from service.storage.migrate import upgrade
 GUNICORN = ("-P", "-m", "gunicorn", "--config", "python:service.gunicorn_conf")
 WORKER = ("-P", "-m", "service.jobs")
 PATIENCE = 40.0  # seconds to stop in; the web server gives its last requests 30
-SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 Command = Callable[..., Any]
 
@@ -73,7 +73,7 @@ def started(
         [sys.executable, *arguments],
         env=environment,
         process_group=0,  # Ctrl-C comes to us alone, and we stop them in order
-        preexec_fn=die_with_parent if sys.platform == "linux" else None,
+        preexec_fn=partial(be_told_of_death, signal.SIGTERM),
     )
     try:
         yield child
@@ -84,8 +84,3 @@ def started(
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-
-
-def die_with_parent() -> None:
-    """Have this process told to stop should its parent be killed."""
-    ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)

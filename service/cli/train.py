@@ -6,32 +6,38 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 from marshmallow import ValidationError
 
 from service.actions import submit
+from service.actions.request import write_request
 from service.actions.sweep import discard
-from service.actions.upload import spooled, upload
-from service.cli.processes import WORKER, data_option, environment_with, migrated, started
+from service.actions.upload import asked, spooled, upload
+from service.cli.processes import (
+    WORKER,
+    data_option,
+    environment_with,
+    migrated,
+    started,
+    told_plainly,
+)
 from service.cli.summary import summary
 from service.errors import BoughError, InvalidData, InvalidFile
-from service.files.place import open_place
-from service.files.records import Ingestion
+from service.files.place import chunks_of, open_place
 from service.settings import Settings, read_settings
 from service.storage import jobs
 from service.storage.engine import Store
-from service.storage.records import Job, JobState, NewJob, StoredDataset, Terms
+from service.storage.records import UNDER_WAY, Job, JobState, NewJob, StoredDataset, Terms
 from service.storage.versions import fetch_version
 from service.tree.params import DEFAULT_PRESET, PRESETS
 from service.web.names import CHARACTERS, LONGEST
 from service.web.order import read_order
 from service.web.train_schemas import TrainSchema
 
-CHUNK = 1024 * 1024
 WATCH_SECONDS = 0.2
-UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
+WISHES = ("delimiter", "decimal", "numeric", "categorical")  # options on how the file is read
 
 
 @click.command()
@@ -80,18 +86,17 @@ def _kept_meanwhile(store: Store, dataset: StoredDataset) -> Iterator[None]:
 @contextmanager
 def told_fully() -> Iterator[None]:
     """A block whose foreseeable errors end the program with all there is to say."""
-    try:
-        yield
-    except ValidationError as error:
-        raise click.ClickException(_misfits(error.messages)) from error
-    except InvalidFile as error:
-        told = [_spot(each.line, each.column) + each.detail for each in error.misfits]
-        raise click.ClickException("\n  ".join([str(error), *told])) from error
-    except InvalidData as error:
-        told = [each.detail for each in error.faults if each.detail != str(error)]
-        raise click.ClickException("\n  ".join([str(error), *told])) from error
-    except (BoughError, ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    with told_plainly():
+        try:
+            yield
+        except ValidationError as error:
+            raise click.ClickException(_misfits(error.messages)) from error
+        except InvalidFile as error:
+            told = [_spot(each.line, each.column) + each.detail for each in error.misfits]
+            raise click.ClickException("\n  ".join([str(error), *told])) from error
+        except InvalidData as error:
+            told = [each.detail for each in error.faults if each.detail != str(error)]
+            raise click.ClickException("\n  ".join([str(error), *told])) from error
 
 
 def _misfits(messages: Any) -> str:
@@ -108,25 +113,11 @@ def _spot(line: int | None, column: str | None) -> str:
 def _read(
     store: Store, settings: Settings, file: Path, options: Mapping[str, Any]
 ) -> StoredDataset:
-    asked = Ingestion(
-        delimiter=options["delimiter"],
-        decimal=options["decimal"],
-        nulls=options["null"],
-        numeric=options["numeric"],
-        categorical=options["categorical"],
-        max_bytes=settings.max_dataset_bytes,
-        max_cells=settings.max_dataset_cells,
-        max_columns=settings.max_dataset_columns,
-    )
-    with file.open("rb") as opened, spooled(_chunks(opened), open_place(settings)) as sent:
-        dataset = upload(store, settings, sent, file.name, asked)
+    wishes = {name: options[name] for name in WISHES} | {"nulls": options["null"]}
+    with file.open("rb") as opened, spooled(chunks_of(opened), open_place(settings)) as sent:
+        dataset = upload(store, settings, sent, file.name, asked(settings, wishes))
     click.echo(f"{file.name}: {dataset.n_rows:,} rows, {len(dataset.columns)} columns")
     return dataset
-
-
-def _chunks(opened: BinaryIO) -> Iterator[bytes]:
-    while chunk := opened.read(CHUNK):
-        yield chunk
 
 
 def _name(file: Path) -> str:
@@ -157,7 +148,7 @@ def _submit(
     _, odd = submit.preview(request, dataset)
     for each in odd:
         click.echo(f"  {each.detail}", err=True)
-    new = NewJob(request.model, submit.check(request, dataset), dataset=dataset.id)
+    new = NewJob(request.model, write_request(request), dataset=dataset.id)
     with store.writing() as session:
         return submit.submit(session, new, settings.max_attempts, Terms()).job
 

@@ -147,9 +147,15 @@ def _verify(opened: BinaryIO, checksum: str) -> None:
 def checksum_of(opened: BinaryIO) -> str:
     """The SHA-256 of what the file still has."""
     digest = sha256()
-    while chunk := opened.read(CHUNK):
+    for chunk in chunks_of(opened):
         digest.update(chunk)
     return digest.hexdigest()
+
+
+def chunks_of(opened: BinaryIO, size: int = CHUNK) -> Iterator[bytes]:
+    """What the file still has, a part at a time."""
+    while chunk := opened.read(size):
+        yield chunk
 
 
 def _protocols(system: Any) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from service.storage.file_tables import DatasetRow, FileRow
 from service.storage.job_tables import JobRow
 from service.storage.paging import Order, paged, to_page
 from service.storage.records import (
+    UNDER_WAY,
     DatasetDraft,
-    JobState,
     Page,
     Position,
     StoredDataset,
@@ -67,16 +67,16 @@ def fetch_dataset(session: Session, dataset_id: str) -> StoredDataset:
     """The dataset with this id."""
     found = session.execute(_selected().where(DatasetRow.id == dataset_id)).first()
     if found is None:
-        raise NotFound(f"There is no dataset {dataset_id!r}.")
+        raise _absent(dataset_id)
     return _dataset(*found)
 
 
-def hold(session: Session, dataset_id: str) -> StoredDataset:
-    """The dataset, which cannot be deleted until this transaction has ended."""
+def hold(session: Session, dataset_id: str) -> None:
+    """Have the dataset not deleted until this transaction has ended; NotFound if it is gone."""
     # FOR SHARE: many orders may hold it at once, and a deletion waits for all of them.
     kept = select(DatasetRow.id).where(DatasetRow.id == dataset_id).with_for_update(read=True)
-    session.execute(kept)
-    return fetch_dataset(session, dataset_id)
+    if session.scalar(kept) is None:
+        raise _absent(dataset_id)
 
 
 def list_datasets(
@@ -88,17 +88,17 @@ def list_datasets(
     return to_page(rows, limit, _heads, lambda each: (each.created_at.isoformat(), each.id))
 
 
-def delete_dataset(session: Session, dataset_id: str) -> str:
-    """The name of its file, which nobody needs now; Conflict while a job needs it."""
+def delete_dataset(session: Session, dataset_id: str) -> None:
+    """Delete a dataset, whose file nobody needs then; Conflict while a job needs it."""
     kept = select(DatasetRow.file).where(DatasetRow.id == dataset_id).with_for_update()
     file = session.scalar(kept)
     if file is None:
-        raise NotFound(f"There is no dataset {dataset_id!r}.")
+        raise _absent(dataset_id)
     needed_by = session.scalar(
         select(JobRow.id)
         .where(
             JobRow.dataset_id == dataset_id,
-            JobRow.state.in_((JobState.QUEUED, JobState.RUNNING)),
+            JobRow.state.in_(UNDER_WAY),
         )
         .order_by(JobRow.created_at)
         .limit(1)
@@ -107,7 +107,10 @@ def delete_dataset(session: Session, dataset_id: str) -> str:
         raise Conflict(f"The job {needed_by!r} needs the dataset; wait for it, or cancel it.")
     session.execute(delete(DatasetRow).where(DatasetRow.id == dataset_id))
     files.doom(session, file)
-    return file
+
+
+def _absent(dataset_id: str) -> NotFound:
+    return NotFound(f"There is no dataset {dataset_id!r}.")
 
 
 def _selected() -> Select[DatasetRow, FileRow]:

@@ -23,6 +23,7 @@ from service.storage.line import NO_LEASE, WAITING, first_in_line
 from service.storage.orders import place
 from service.storage.paging import Order, paged, to_page
 from service.storage.records import (
+    UNDER_WAY,
     Claim,
     Job,
     JobKind,
@@ -169,7 +170,7 @@ def cancel(session: Session, job_id: str) -> Job:
     """The job, cancelled if it waited, or else with the wish noted for its worker."""
     waits = JobRow.state == JobState.QUEUED
     touched = session.execute(
-        _update(JobRow.id == job_id, JobRow.state.in_((JobState.QUEUED, JobState.RUNNING)))
+        _update(JobRow.id == job_id, JobRow.state.in_(UNDER_WAY))
         .values(
             state=case((waits, JobState.CANCELLED), else_=JobRow.state),
             finished_at=case((waits, now()), else_=JobRow.finished_at),

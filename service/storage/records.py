@@ -27,6 +27,9 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)  # the states of jobs that have not ended
+
+
 class JobKind(StrEnum):
     """What a job does."""
 

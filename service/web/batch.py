@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from flask import Response, request, url_for
+from flask import Response, request
 from marshmallow import Schema, fields, validate
 
 from service.actions import submit
@@ -13,7 +13,7 @@ from service.actions.request import source_of
 from service.actions.score import ScoreRequest, check_score, write_score
 from service.actions.select import fetch_selected, read_selection
 from service.errors import Conflict, NotFound
-from service.files.place import open_place
+from service.files.place import chunks_of, open_place
 from service.storage import files, jobs
 from service.storage.records import Job, JobKind, NewJob, StoredFile
 from service.web.blueprint import WITH_BODY, Blueprint
@@ -22,7 +22,7 @@ from service.web.context import context
 from service.web.datasets import find_dataset
 from service.web.fields import MOST, Text, Truth, Whole
 from service.web.job_schemas import JobSchema
-from service.web.jobs import POLL, told
+from service.web.jobs import accepted
 from service.web.names import is_selected
 from service.web.places import be_patient
 from service.web.problems import NOTHING_HERE
@@ -35,7 +35,6 @@ from service.web.terms import (
     WebhookSchema,
     read_key,
     read_terms,
-    replayed,
 )
 
 CHUNK = 256 * 1024
@@ -116,8 +115,7 @@ def batch_predict(order: Mapping[str, Any], name: str) -> Any:
     new = NewJob(version.model, body, JobKind.BATCH_PREDICT, dataset.id, version.number)
     with context().store.writing() as session:
         made = submit.submit(session, new, settings.max_attempts, terms)
-    headers = {"Location": url_for("jobs.get_job", job_id=made.job.id), **POLL}
-    return told(made.job), 202, headers | replayed(made)
+    return accepted(made)
 
 
 @blp.route("/jobs/<job_id>/result", parameters=[JOB_IN_PATH])
@@ -162,5 +160,4 @@ def _headers(job: Job, file: StoredFile) -> dict[str, str]:
 
 def _chunks(opened: BinaryIO, held: ExitStack) -> Iterator[bytes]:
     with held:  # given back at the end, or when the response is closed before
-        while chunk := opened.read(CHUNK):
-            yield chunk
+        yield from chunks_of(opened, CHUNK)

@@ -11,7 +11,7 @@ from flask import request, url_for
 from werkzeug.exceptions import UnsupportedMediaType
 
 from service.actions.sweep import discard
-from service.actions.upload import Spooled, spooled, upload
+from service.actions.upload import Spooled, asked, spooled, upload
 from service.errors import Fault, InvalidData, NotFound
 from service.files.place import open_place
 from service.files.records import Ingestion
@@ -43,8 +43,10 @@ FORMATS: dict[str, str | None] = {
     "": None,
 }
 BINARY = {"type": "string", "format": "binary"}
-SENT = {kind: {"schema": BINARY} for kind, format_ in FORMATS.items() if format_ and "x-" in kind}
-SENT |= {kind: {"schema": BINARY} for kind in ("text/csv", "application/vnd.apache.parquet")}
+SENT = {
+    kind: {"schema": BINARY}
+    for kind in ("application/x-ndjson", "text/csv", "application/vnd.apache.parquet")
+}
 DIGEST = "Content-Digest"
 DIGEST_IN_HEADER = {
     "name": DIGEST,
@@ -171,12 +173,7 @@ def _ingestion(query: Mapping[str, Any], settings: Settings) -> Ingestion:
     given.setdefault("format", FORMATS[request.mimetype])
     if request.mimetype == "text/tab-separated-values":
         given.setdefault("delimiter", "\t")
-    return Ingestion(
-        **given,
-        max_bytes=settings.max_dataset_bytes,
-        max_cells=settings.max_dataset_cells,
-        max_columns=settings.max_dataset_columns,
-    )
+    return asked(settings, given)
 
 
 def _read_digest() -> bytes | None:

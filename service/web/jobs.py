@@ -6,8 +6,9 @@ from typing import Any
 import orjson
 from flask import Response, copy_current_request_context, current_app, request, url_for
 
+from service.actions.submit import Submitted
 from service.storage import jobs
-from service.storage.records import Job, JobState
+from service.storage.records import UNDER_WAY, Job, JobState
 from service.web.blueprint import Blueprint
 from service.web.components import JOB_IN_PATH, ref
 from service.web.context import IS_LEAVING, context
@@ -15,6 +16,7 @@ from service.web.cursor import read_page
 from service.web.events import ENDED, HEADERS, MEDIA_TYPE, Watch, name_of, stream
 from service.web.job_schemas import JobSchema, JobsQuerySchema
 from service.web.schemas import page_of
+from service.web.terms import REPLAYED
 
 POLL = {"Retry-After": "1"}
 POLL_HEADERS = {
@@ -43,7 +45,6 @@ EVENT: dict[str, Any] = {
         },
     },
 }
-UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 blp = Blueprint("jobs", __name__, description="Watch and cancel trainings.")
 
@@ -125,6 +126,12 @@ def cancel_job(job_id: str) -> Any:
     if job.state in UNDER_WAY:
         return told(job), 202, POLL
     return told(job)
+
+
+def accepted(made: Submitted) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """The answer to an order that has become a job, now or before."""
+    headers = {"Location": url_for("jobs.get_job", job_id=made.job.id), **POLL}
+    return told(made.job), 202, headers | ({REPLAYED: "true"} if made.is_replay else {})
 
 
 def told(job: Job) -> dict[str, Any]:

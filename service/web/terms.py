@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from flask import request
 from marshmallow import Schema, fields, validate
 
-from service.actions.submit import Submitted
 from service.actions.webhook import Forbidden, resolve
 from service.errors import Fault, InvalidData
 from service.settings import Settings
@@ -70,11 +69,6 @@ def read_key() -> str | None:
         detail = "must be 1 to 255 visible ASCII characters"
         raise InvalidParameters(f"The header {KEY} cannot be used.", [Fault(KEY, detail)])
     return key
-
-
-def replayed(made: Submitted) -> dict[str, str]:
-    """The header that tells that the key had made the job before."""
-    return {REPLAYED: "true"} if made.is_replay else {}
 
 
 def read_terms(order: Mapping[str, Any], settings: Settings) -> Terms:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from flask import Response, jsonify, url_for
+from flask import Response, jsonify
 
 from service.actions import submit
 from service.actions.request import TrainRequest
@@ -16,9 +16,9 @@ from service.web.blueprint import WITH_BODY, Blueprint
 from service.web.context import context
 from service.web.datasets import find_dataset
 from service.web.job_schemas import JobSchema
-from service.web.jobs import POLL, told
+from service.web.jobs import accepted
 from service.web.order import read_order
-from service.web.terms import KEY_IN_HEADER, REPLAYED, read_key, read_terms, replayed
+from service.web.terms import KEY_IN_HEADER, REPLAYED, read_key, read_terms
 from service.web.train_schemas import PreviewSchema, TrainQuerySchema, TrainSchema
 
 blp = Blueprint("train", __name__, description="Train a tree.")
@@ -60,8 +60,7 @@ def train(order: Mapping[str, Any], query: Mapping[str, Any]) -> Any:
         made = submit.submit(session, new, settings.max_attempts, terms)
         passing("web-placed")
     passing("web-committed")
-    headers = {"Location": url_for("jobs.get_job", job_id=made.job.id), **POLL}
-    return told(made.job), 202, headers | replayed(made)
+    return accepted(made)
 
 
 def _dataset(data: Mapping[str, Any]) -> StoredDataset | None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
-from service.cli import GUNICORN, SET_DEATH_SIGNAL, WORKER
+from service.cli import GUNICORN, WORKER
+from service.confine import SET_DEATH_SIGNAL
 
 WEB = "web"
 HOURS = 3600
