@@ -13,16 +13,20 @@ COPY migrations/ migrations/
 RUN /opt/build/bin/hatchling build --target wheel --directory /dist \
     && /opt/build/bin/uv pip install --no-cache --compile-bytecode --no-index --no-deps \
         --python /opt/bough/bin/python /dist/*.whl
+# For the processor of this machine; on another one the worker compiles anew when it starts.
+RUN BOUGH_KERNEL_CACHE=/var/cache/bough /opt/bough/bin/bough warm
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/bough bough \
     && install --directory --owner=bough /var/lib/bough/datasets
 COPY --from=build /opt/bough /opt/bough
+COPY --from=build --chown=10001 /var/cache/bough /var/cache/bough
 ENV PATH=/opt/bough/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     BOUGH_HOST=0.0.0.0 \
     BOUGH_PORT=8000 \
-    BOUGH_DATA=/var/lib/bough
+    BOUGH_DATA=/var/lib/bough \
+    BOUGH_KERNEL_CACHE=/var/cache/bough
 USER 10001
 WORKDIR /var/lib/bough
 EXPOSE 8000

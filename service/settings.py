@@ -36,6 +36,7 @@ class Settings:
     ingest_memory_bytes: int = 2 * 1024**3  # likewise
     max_streams: int = 2  # event streams of a web process at a time; others get one event each
     cache_bytes: int = 256 * 1024 * 1024  # compiled trees kept by a web process
+    kernel_cache: str = ""  # directory of compiled kernels; empty: in the Python environment
     lease_seconds: float = 30.0
     heartbeat_seconds: float = 2.0
     poll_seconds: float = 0.5
@@ -55,6 +56,12 @@ class Settings:
     def datasets_uri(self) -> str:
         """Where datasets are kept: the place that was named, or a part of the data directory."""
         return self.datasets or str((self.data / "datasets").absolute())
+
+    @property
+    def kernel_variables(self) -> dict[str, str]:
+        """What a process must find in its environment to keep its kernels in the right place."""
+        named = self.kernel_cache and str(Path(self.kernel_cache).absolute())
+        return {"NUMBA_CACHE_DIR": named} if named else {}
 
     @property
     def address(self) -> str:

@@ -13,6 +13,7 @@ from service.tree.arrays import Floats
 from service.tree.costs import expected_costs, has_costs
 from service.tree.inputs import encode_inputs
 from service.tree.predict import Predictions
+from service.tree.route import Router, route
 from service.tree.table import Table
 
 
@@ -41,13 +42,19 @@ def predict(loaded: Loaded, table: Table, missing: str, *, strict: bool) -> Answ
     return answer_to(loaded, inputs.values, missing, inputs.strangers)
 
 
-def answer_to(loaded: Loaded, values: Floats, missing: str, strangers: tuple[Fault, ...]) -> Answer:
+def answer_to(
+    loaded: Loaded,
+    values: Floats,
+    missing: str,
+    strangers: tuple[Fault, ...],
+    router: Router = route,
+) -> Answer:
     """What the version says of rows of numbers."""
     version, compiled = loaded.version, loaded.compiled
     costs = None
     if has_costs(version.attributes):
-        costs = expected_costs(compiled, values, missing, version.group_costs)
-    predictions = tree_predict.predict(compiled, values, missing)
+        costs = expected_costs(compiled, values, missing, version.group_costs, router)
+    predictions = tree_predict.predict(compiled, values, missing, router)
     return Answer(loaded, predictions, costs, strangers)
 
 

@@ -9,28 +9,20 @@ from service.actions.describe import describe
 from service.actions.flat import ROW, flat_columns
 from service.actions.load import Loaded
 from service.actions.predict import Answer, answer_to, by_row
+from service.actions.results import Report, Scored
 from service.actions.score import ScoreRequest, read_score
-from service.actions.train import Report
 from service.errors import Fault
 from service.files.columns import Columns, to_column
 from service.files.place import Place, reachable
 from service.files.results import WRITERS
 from service.points import passing
-from service.storage.records import Progress, StoredFile
+from service.storage.records import Progress
 from service.tree.inputs import encode_inputs
 from service.tree.table import Table
+from service.tree.walk import walk
 
 PLACE = ("dataset",)  # where an order to score names its dataset
 BATCH = 20_000  # rows at a time: enough to be fast, few enough to need little memory
-
-
-@dataclass(frozen=True)
-class Scored:
-    """What a scoring makes."""
-
-    file: StoredFile
-    n_rows: int
-    warnings: tuple[Fault, ...] = ()
 
 
 def score(
@@ -95,7 +87,7 @@ def _answers(
         table = Table(raw, n_rows, PLACE, first_line=request.first_line, first_row=done)
         encoded = encode_inputs(loaded.compiled, table, (), strict=request.strict)
         strangers.update(encoded.n_strangers)
-        answer = answer_to(loaded, encoded.values, request.missing, encoded.strangers)
+        answer = answer_to(loaded, encoded.values, request.missing, encoded.strangers, walk)
         yield Answered(done, {name: batch[name] for name in request.keep}, answer)
         done += n_rows
         report(Progress(done / columns.n_rows, "predict", 0, done))

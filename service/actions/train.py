@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 from service.actions.request import EvaluationPlan, TrainRequest, read_request
+from service.actions.results import Report, Trained
 from service.errors import InvalidData
 from service.files.columns import dataset_table
 from service.files.place import Place
@@ -21,7 +22,6 @@ from service.tree.dataset import Dataset, rows_of
 from service.tree.evaluate import Fitted, fitted, nulled_report, report
 from service.tree.folds import balanced_folds, hold_out
 from service.tree.learn import study
-from service.tree.nodes import Tree
 from service.tree.oddities import oddities
 from service.tree.pruners import Learned, Task, strata
 from service.tree.table import Table
@@ -33,16 +33,7 @@ from service.tree.training import (
     make_dataset,
     validation_of,
 )
-
-Report: TypeAlias = Callable[[Progress], None]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What a training makes; with a cost-complexity sequence the tree is its largest."""
-
-    draft: VersionDraft
-    tree: Tree
+from service.tree.walk import answers, walk
 
 
 @dataclass(frozen=True)
@@ -147,10 +138,10 @@ def _draft(
 def _training(data: Dataset, learned: Learned) -> dict[str, Any]:
     """The metrics on the rows that were trained on: what they promise is seldom kept."""
     compiled = compile_tree(learned.served, data.attributes, data.classes, learned.params)
-    told = report(data, [Fitted(compiled, (data.weights > 0).nonzero()[0])])
+    told = report(data, [Fitted(compiled, (data.weights > 0).nonzero()[0])], answers)
     if not has_costs(data.attributes):
         return told
-    costs = expected_costs(compiled, data.values, "weighted", data.group_costs)
+    costs = expected_costs(compiled, data.values, "weighted", data.group_costs, walk)
     return told | {"cost": float(costs @ data.weights / data.weights.sum())}
 
 
@@ -170,8 +161,8 @@ def _evaluation(
     if not trees:
         return None
     evaluating(1.0 + _n_trees(plan))
-    told |= report(data, trees)
-    return told | {"nulls": nulled_report(data, trees, plan.seed)} if plan.nulled else told
+    told |= report(data, trees, answers)
+    return told | {"nulls": nulled_report(data, trees, plan.seed, answers)} if plan.nulled else told
 
 
 def _folds(plan: EvaluationPlan, data: Dataset) -> tuple[Ints, dict[str, Any]]:

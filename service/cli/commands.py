@@ -12,6 +12,7 @@ import click
 
 from service.cli.processes import (
     GUNICORN,
+    WARM,
     WORKER,
     become,
     data_option,
@@ -101,6 +102,15 @@ def migrate(**options: object) -> None:
     with told_plainly():
         place = migrated(read_settings(environment_with(options))).place
     click.echo(f"The database is up to date: {place}")
+
+
+@main.command()
+def warm() -> None:
+    """Compile the kernels ahead, so that no training waits for it."""
+    environment = environment_with({})
+    with told_plainly():
+        settings = read_settings(environment)
+    become(WARM, environment | settings.kernel_variables)
 
 
 @main.command()

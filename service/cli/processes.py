@@ -22,6 +22,7 @@ from service.storage.migrate import upgrade
 # -P: what lies in the current directory must not be taken for one of our modules.
 GUNICORN = ("-P", "-m", "gunicorn", "--config", "python:service.gunicorn_conf")
 WORKER = ("-P", "-m", "service.jobs")
+WARM = ("-P", "-m", "service.jobs.warm")  # a process of its own, as it takes numba to import it
 PATIENCE = 40.0  # seconds to stop in; the web server gives its last requests 30
 
 Command = Callable[..., Any]

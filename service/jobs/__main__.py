@@ -3,7 +3,7 @@
 import os
 import socket
 
-from service.jobs.attend import prepare
+from service.jobs.attend import is_prepared
 from service.jobs.stop import stop_on_signals
 from service.jobs.worker import Worker, work
 from service.logs import configure_logging
@@ -16,7 +16,9 @@ def main() -> None:
     stop = stop_on_signals()
     settings = read_settings(os.environ)
     configure_logging(settings.log_level)
-    prepare()
+    os.environ.update(settings.kernel_variables)  # for the fork server, which loads the kernels
+    if not is_prepared(stop):
+        return
     store = open_store(settings.url)
     work(Worker(store, settings, stop, owner=f"{socket.gethostname()}:{os.getpid()}"))
     store.dispose()

@@ -17,8 +17,15 @@ from service.jobs.stop import Stop
 from service.storage.records import Progress
 
 # The fork server imports these once; a child then starts within milliseconds.
-PRELOAD = ("numpy", "service.actions.train", "service.actions.scoring", "service.jobs.child")
+PRELOAD = (
+    "numpy",
+    "service.actions.train",
+    "service.actions.scoring",
+    "service.jobs.child",
+    "service.jobs.warmed",
+)
 CONTEXT = multiprocessing.get_context("forkserver")
+SHORT_WHILE = 0.02  # seconds
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,27 @@ def prepare(*modules: str) -> None:
     first = CONTEXT.Process(target=time.monotonic)  # anything: it starts once the server is ready
     first.start()
     first.join()
+
+
+def is_prepared(stop: Stop) -> bool:
+    """Whether the fork server is ready; False if we are to stop before, as it may take long.
+
+    It has kernels to compile if they are not kept.
+    """
+    ready = Event()
+
+    def get_ready() -> None:
+        prepare()
+        ready.set()
+
+    thread = Thread(target=get_ready, name="fork server", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        if stop.wait(SHORT_WHILE):
+            return False
+    if not ready.is_set():
+        raise RuntimeError("the fork server did not start")
+    return True
 
 
 @contextmanager

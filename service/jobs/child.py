@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
+from pkgutil import resolve_name
 from threading import Thread
 from typing import Any, TypeAlias
 
-from service.actions.scoring import Scored
-from service.actions.train import Report, Trained
+from service.actions.results import Report, Scored, Trained
 from service.confine import bounded
 from service.errors import BoughError, Unavailable
 from service.jobs.problems import out_of_memory, refused
@@ -69,6 +69,17 @@ def run(order: Order, pipe: "Connection[Any, Any]") -> None:
     ending = _ending(order, make_reporter(pipe))
     passing("child-sending")
     pipe.send(ending)
+
+
+def run_action(
+    name: str, /, body: bytes, max_nodes: int, report: Report, **more: Any
+) -> Trained | Scored:
+    """What the action of this name makes, which nobody but the child imports.
+
+    It takes numba, and so much time and memory that the worker does better without.
+    """
+    result: Trained | Scored = resolve_name(name)(body, max_nodes, report, **more)
+    return result
 
 
 def _ending(order: Order, report: Report) -> Ending:

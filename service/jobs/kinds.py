@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import partial
 
 from service.actions.load import load_at
+from service.actions.results import Scored, Trained
 from service.actions.score import read_score
-from service.actions.scoring import Scored, score
-from service.actions.train import Trained, train
 from service.files.place import open_place
 from service.files.results import WRITERS
-from service.jobs.child import Entry
+from service.jobs.child import Entry, run_action
 from service.points import passing
 from service.settings import Settings
 from service.storage import files, jobs
@@ -17,10 +16,12 @@ from service.storage.engine import Session, Store
 from service.storage.records import Claim, JobKind, Progress
 from service.storage.versions import fetch_version, save_version
 
+TRAIN, SCORE = "service.actions.train:train", "service.actions.scoring:score"
+
 
 def to_train(_store: Store, settings: Settings, _claim: Claim, _body: bytes) -> Entry:
     """What trains."""
-    return partial(train, place=open_place(settings))
+    return partial(run_action, TRAIN, place=open_place(settings))
 
 
 def to_score(store: Store, settings: Settings, claim: Claim, body: bytes) -> Entry:
@@ -32,7 +33,7 @@ def to_score(store: Store, settings: Settings, claim: Claim, body: bytes) -> Ent
     with store.reading() as session:
         version = fetch_version(session, claim.model, claim.version)
         loaded = load_at(session, version, version.alpha)
-    return partial(score, loaded=loaded, place=open_place(settings), name=name)
+    return partial(run_action, SCORE, loaded=loaded, place=open_place(settings), name=name)
 
 
 def abandon(settings: Settings, claim: Claim) -> None:

@@ -12,9 +12,8 @@ from functools import partial
 from math import inf
 from typing import TypeVar
 
-from service.actions.scoring import Scored
+from service.actions.results import Scored, Trained
 from service.actions.sweep import sweep
-from service.actions.train import Trained
 from service.errors import BoughError, LeaseLost, NoRoom, NotFound, Unavailable
 from service.jobs import problems
 from service.jobs.attend import (

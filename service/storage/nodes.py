@@ -13,7 +13,7 @@ from service.storage.records import NodeState, Version
 from service.storage.tables import NodeRow, NodeValueRow, NodeWeightRow
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
-from service.tree.cost_complexity import at_alpha
+from service.tree.cut import at_alpha
 from service.tree.nodes import SYMBOLS, Operator, Split, Tree
 
 NODES = cast(Table, NodeRow.__table__)

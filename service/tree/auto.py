@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from service.tree import pessimistic
-from service.tree.arrays import Bools, Floats
+from service.tree.arrays import Bools, Floats, Ints
 from service.tree.candidate import make_context
 from service.tree.compiled import compile_tree
-from service.tree.cost_complexity import at_alpha, merged, sequence
+from service.tree.cost_complexity import merged, sequence
 from service.tree.cross_validation import betas, losses_of, routing
+from service.tree.cut import at_alpha
 from service.tree.dataset import Dataset, rows_of
 from service.tree.folds import balanced_folds
-from service.tree.freeze import freeze
-from service.tree.grow import whole
+from service.tree.grow import ignore, whole
 from service.tree.nodes import Tree
 from service.tree.params import PRESETS, Params
-from service.tree.predict import predict
-from service.tree.pruners import Learned, Task, grown_root, sequence_tree, strata
-from service.tree.sprout import copied
+from service.tree.parts import Part
+from service.tree.pessimism import prune
+from service.tree.pruners import Learned, Task, grown_tree, sequence_tree, sorted_once, strata
+from service.tree.walk import answers
 
 CONFIDENCES = (0.01, 0.1, 0.25, 0.4)
 MOST_ALPHAS = 12  # of one sequence, spread over its length
@@ -75,6 +75,7 @@ class Judged:
 
 def learn_auto(task: Task) -> Learned:
     """The tree of the best way, with all that was tried."""
+    task = sorted_once(task)
     families, options = _grown_in_time(task)
     judged = _judged(task, families, options)
     weights = task.data.weights[judged.rows]
@@ -91,7 +92,7 @@ def learn_auto(task: Task) -> Learned:
     }
     if best.params.pruning != "cost_complexity":
         return Learned(best.tree, best.params, notes)
-    full = _sequence(task, task.data, best.params)
+    full = _sequence(task, best.params)
     params = replace(best.params, alpha=best.strength)
     return Learned(full, params, notes | {"alpha": best.strength}, best.strength)
 
@@ -125,36 +126,39 @@ def _families(task: Task) -> dict[str, Params]:
     }
 
 
-def _sequence(task: Task, data: Dataset, params: Params) -> Tree:
-    return merged(sequence_tree(Task(data, params, task.max_nodes)), params.risk)
+def _sequence(task: Task, params: Params, rows: Ints | None = None) -> Tree:
+    """The sequence of all rows, or of some."""
+    return merged(sequence_tree(_way(task, params), rows), params.risk)
+
+
+def _way(task: Task, params: Params) -> Task:
+    return replace(task, params=params, report=ignore, validation=None)
 
 
 def _options(task: Task, name: str, params: Params) -> list[Option]:
     """The prunings of one way to grow that are to be judged."""
     if params.pruning == "pessimistic":
-        trees = _pessimistic(task, task.data, params)
+        trees = _pessimistic(task, params)
         strengths = zip(CONFIDENCES, trees, strict=True)
         return [
             Option(name, replace(params, confidence=each), each, tree) for each, tree in strengths
         ]
-    tree = _sequence(task, task.data, params)
+    tree = _sequence(task, params)
     alphas = betas(sequence(tree, params.risk).alphas)
     spread = np.unique(np.linspace(0, len(alphas) - 1, MOST_ALPHAS).astype(int))
     alphas = np.minimum(alphas, 2.0 * max(float(np.nanmax(tree.alpha_cut, initial=0.0)), 1.0))
     return [Option(name, params, alpha, at_alpha(tree, alpha)) for alpha in alphas[spread].tolist()]
 
 
-def _pessimistic(task: Task, data: Dataset, params: Params) -> list[Tree]:
-    """The tree pruned with each confidence."""
-    context = make_context(data, params)
-    root = grown_root(context, whole(data), task.max_nodes)
-    trees = []
-    for confidence in CONFIDENCES:
-        judged = replace(context, params=replace(params, confidence=confidence))
-        pruned = copied(root)
-        pessimistic.prune(judged, pruned)
-        trees.append(freeze(judged, pruned))
-    return trees
+def _pessimistic(task: Task, params: Params, rows: Ints | None = None) -> list[Tree]:
+    """The tree of all rows, or of some, pruned with each confidence."""
+    part = whole(task.data) if rows is None else Part(rows, task.data.weights[rows])
+    context = make_context(task.data, params, part)
+    grown = grown_tree(context, part, _way(task, params))
+    return [
+        prune(replace(context, params=replace(params, confidence=confidence)), grown)
+        for confidence in CONFIDENCES
+    ]
 
 
 def _judged(task: Task, families: dict[str, Params], options: Sequence[Option]) -> Judged:
@@ -183,15 +187,15 @@ def _losses(
     task: Task, families: dict[str, Params], options: Sequence[Option], out: Bools
 ) -> Floats:
     """Per option and row held out what is lost there by a tree of the other rows."""
-    training, held = rows_of(task.data, ~out), rows_of(task.data, out)
-    scale = float(training.weights.sum() / task.data.weights.sum())
+    rows, held = np.flatnonzero(~out), rows_of(task.data, out)
+    scale = float(task.data.weights[rows].sum() / task.data.weights.sum())
     found = []
     for name, params in families.items():
         strengths = [option.strength for option in options if option.family == name]
         if params.pruning == "pessimistic":
-            trees = _pessimistic(task, training, params)
+            trees = _pessimistic(task, params, rows)
         else:
-            full = _sequence(task, training, params)
+            full = _sequence(task, params, rows)
             trees = [at_alpha(full, alpha * scale) for alpha in strengths]
         found += [_lost(held, tree, params) for tree in trees]
     return np.array(found)
@@ -203,12 +207,12 @@ def _lost(held: Dataset, tree: Tree, params: Params) -> Floats:
     Errors alone tell few trees apart where there are few rows.
     """
     compiled = compile_tree(tree, held.attributes, held.classes, params)
-    answers = predict(compiled, held.values, routing(params)).probabilities
-    lost = losses_of(held, answers)
+    given = answers(compiled, held.values, routing(params))
+    lost = losses_of(held, given)
     if held.is_regression:
         return lost
     actual = np.arange(len(held.classes)) == held.target[:, None]
-    brier: Floats = ((answers - actual) ** 2).sum(axis=1)
+    brier: Floats = ((given - actual) ** 2).sum(axis=1)
     return lost + 0.5 * brier
 
 

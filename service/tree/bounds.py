@@ -101,6 +101,14 @@ def beta_below(x: float, a: float, b: float) -> float:
     return front * (fraction - 1.0)
 
 
+def deviate(bound: str, confidence: float) -> float:
+    """How many standard deviations a bound goes up."""
+    if bound == "c45":
+        return _deviate(confidence)
+    # 1 - confidence may round to 1; beyond a half Weka expects nothing more
+    return -NormalDist().inv_cdf(confidence) if confidence <= 0.5 else 0.0
+
+
 BOUNDS: dict[str, Bound] = {
     "c45": more_errors_c45,
     "j48": more_errors_j48,

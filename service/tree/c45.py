@@ -33,7 +33,7 @@ class Rules:
 
 
 J48 = Rules(tolerance=1e-6, least_info=0.0, zero_gain_splits=False, counts_rows=True)
-R8 = Rules(tolerance=0.0, least_info=1e-3, zero_gain_splits=True, counts_rows=False)
+R8 = Rules(tolerance=1e-12, least_info=1e-3, zero_gain_splits=True, counts_rows=False)
 C45 = {"j48": J48, "r8": R8}
 
 

@@ -1,6 +1,7 @@
 """A candidate is a split under trial: which way each value would go, and what it would gain."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,16 +39,26 @@ class Context:
 
     data: Dataset
     params: Params
-    n_rows: int  # with any weight
+    rows: Ints  # those the tree is grown from
     has_null: Bools  # per attribute
-    numbers: tuple[Floats, ...]  # per attribute the values that training rows have, in order
     tie: float = TIE  # gains closer than this are equal; in regression they have a unit
     origin: Origin | None = None  # where the rules are rpart's
 
     @property
+    def n_rows(self) -> int:
+        """How many rows the tree is grown from."""
+        return len(self.rows)
+
+    @property
     def row_weight(self) -> float:
         """The weight of an average row."""
-        return float(self.data.weights.sum()) / max(self.n_rows, 1)
+        return float(self.data.weights[self.rows].sum()) / max(self.n_rows, 1)
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, ...]:
+        """Per attribute the values that the rows have, in order."""
+        columns = (column[self.rows] for column in self.data.values.T)
+        return tuple(np.unique(column[~np.isnan(column)]) for column in columns)
 
     @property
     def criterion(self) -> Criterion:
@@ -61,15 +72,10 @@ class Context:
 
 def make_context(data: Dataset, params: Params, part: Part | None = None) -> Context:
     """The context of growing a tree from these data, or from a part of them: a fold's rows."""
-    present = data.values[data.weights > 0 if part is None else part.rows]
-    lowers = params.cut == "training_value"
-    numbers = tuple(
-        np.unique(column[~np.isnan(column)]) if lowers else np.empty(0) for column in present.T
-    )
-    is_rpart = params.rules == "rpart"
-    origin = origin_of(data, is_fold=part is not None) if is_rpart else None
-    has_null = np.logical_or.reduce(np.isnan(present), axis=0)
-    return Context(data, params, len(present), has_null, numbers, _tie(data), origin)
+    rows = np.flatnonzero(data.weights > 0) if part is None else part.rows
+    origin = origin_of(data, is_fold=part is not None) if params.rules == "rpart" else None
+    has_null = [bool(np.isnan(column[rows]).any()) for column in data.values.T]
+    return Context(data, params, rows, np.array(has_null), _tie(data), origin)
 
 
 def _tie(data: Dataset) -> float:

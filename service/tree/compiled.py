@@ -83,19 +83,18 @@ def compile_tree(
 def _branch_tables(tree: Tree, attributes: tuple[Attribute, ...]) -> tuple[Ints, Ints]:
     """For each split into sets the branch of every category."""
     starts = np.full(len(tree), -1, dtype=np.int64)
-    tables = [np.empty(0, dtype=np.int64)]
-    at = 0
-    for node in np.flatnonzero(np.isin(tree.split, [Split.SUBSET, Split.ONE_VS_REST])).tolist():
-        n_values = len(attributes[int(tree.attribute[node])].values)
-        table = np.full(n_values, -1, dtype=np.int64)
-        first = int(tree.first_child[node])
-        for child in range(first, first + int(tree.n_branches[node])):
-            if tree.operator[child] == Operator.EQUAL:
-                table[int(tree.value[child])] = tree.branch[child]
-            table[tree.categories(child)] = tree.branch[child]
-        starts[node], at = at, at + len(table)
-        tables.append(table)
-    return starts, np.concatenate(tables)
+    nodes = np.flatnonzero(np.isin(tree.split, [Split.SUBSET, Split.ONE_VS_REST]))
+    n_values = np.array([len(attribute.values) for attribute in attributes], dtype=np.int64)
+    sizes = n_values[tree.attribute[nodes]]
+    starts[nodes] = np.cumsum(sizes) - sizes
+    table = np.full(int(sizes.sum()), -1, dtype=np.int64)
+    equal = np.flatnonzero(tree.operator == Operator.EQUAL)
+    among = np.repeat(np.arange(len(tree)), np.diff(tree.set_start))
+    codes = np.concatenate([tree.value[equal].astype(np.int64), tree.set_values])
+    children = np.concatenate([equal, among])
+    at = starts[tree.parent[children]]
+    table[(at + codes)[at >= 0]] = tree.branch[children[at >= 0]]
+    return starts, table
 
 
 def _special_branches(tree: Tree) -> tuple[Ints, Ints]:
@@ -103,9 +102,12 @@ def _special_branches(tree: Tree) -> tuple[Ints, Ints]:
     own = np.flatnonzero(tree.operator == Operator.NULL)
     null_branch[tree.parent[own]] = tree.branch[own]
     largest = np.zeros(len(tree), dtype=np.int64)
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        first = tree.first_child[node]
-        largest[node] = np.argmax(tree.share[first : first + tree.n_branches[node]])
+    most = np.zeros(len(tree))
+    np.maximum.at(most, tree.parent[1:], tree.share[1:])
+    # from the last to the first, which is then the one that stays
+    children = np.flatnonzero(tree.share[1:] == most[tree.parent[1:]])[::-1] + 1
+    largest[tree.parent[children]] = tree.branch[children]
+    largest[tree.is_leaf] = 0
     return null_branch, largest
 
 

@@ -7,12 +7,20 @@ sequence is a WHERE clause.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
+from service.tree.cut import at_alpha as at_alpha
+from service.tree.kernels.sequence import (
+    Complexity,
+    Links,
+    cut_weakest,
+    leaves_below,
+    rpart_complexity,
+)
+from service.tree.kernels.sums import LEVELS
 from service.tree.nodes import Split, Tree
 
 SAME = 1e-10  # relative: links as weak as this are cut together
@@ -63,7 +71,7 @@ def sequence(tree: Tree, risk: str) -> Sequence:
     return Sequence(alphas, 1 + more[there].astype(np.int64), own[0] - saved[there])
 
 
-Links: TypeAlias = Callable[[Tree, Floats], Floats]
+Way: TypeAlias = Callable[[Tree, Floats], Floats]
 
 
 def with_alpha_cut(tree: Tree, links: str, risk: Floats) -> Tree:
@@ -87,12 +95,21 @@ def merged(tree: Tree, risk: str) -> Tree:
 
 def weakest_links(tree: Tree, risk: Floats) -> Floats:
     """Per inner node the alpha at which it is cut if always the weakest link is cut next."""
-    links = _Links(tree, risk)
-    alpha = 0.0
-    while links.alive[0]:
-        links.cut_up_to(alpha)
-        alpha = max(alpha, links.weakest()) if links.alive[0] else alpha
-    return links.alpha_cut
+    alpha_cut = np.full(len(tree), np.nan)
+    inner, link = np.flatnonzero(~tree.is_leaf), np.full(len(tree), np.inf)
+    below = np.where(tree.is_leaf, risk, 0.0)
+    leaves = (tree.is_leaf & (tree.weight > 0)).astype(np.int64)
+    leaves_below(tree.parent, below, leaves)
+    link[inner] = (risk - below)[inner] / np.maximum(leaves - 1, 1)[inner]
+    heap = inner[np.argsort(link[inner], kind="stable")]
+    place = np.zeros(len(tree), dtype=np.int64)
+    place[heap] = np.arange(len(heap))
+    links = Links(
+        tree.parent, tree.first_child, tree.n_branches, risk, below, leaves, link, heap, place,
+        np.empty(len(tree), dtype=np.int64), alpha_cut,
+    )  # fmt: skip
+    cut_weakest(links, SAME * max(float(risk[0]), 1e-300))
+    return alpha_cut
 
 
 def rpart_links(tree: Tree, risk: Floats) -> Floats:
@@ -102,26 +119,17 @@ def rpart_links(tree: Tree, risk: Floats) -> Floats:
     the node does is counted as if it were still there: now and then a little less than the
     weakest link.
     """
-    complexity, below = np.zeros(len(tree)), risk.copy()
-    splits, is_left = np.zeros(len(tree)), _left_sons(tree)
-    for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
-        first = int(tree.first_child[node])
-        children = np.arange(first, first + int(tree.n_branches[node]))
-        for child in children[np.lexsort((is_left[children], complexity[children]))]:
-            link = _link(risk[node], below[children], splits[children])
-            if link <= complexity[child]:
-                break
-            below[child], splits[child] = risk[child], 0
-        complexity[node] = _link(risk[node], below[children], splits[children])
-        if complexity[node] > 0:
-            below[node] = below[children].sum()
-            splits[node] = splits[children].sum() + len(children) - 1
-    for node in range(1, len(tree)):
-        complexity[node] = min(complexity[node], complexity[tree.parent[node]])
+    complexity, splits = np.zeros(len(tree)), np.zeros(len(tree))
+    room = np.empty(1 + int(tree.n_branches.max()))
+    nodes = Complexity(
+        tree.first_child, tree.n_branches, tree.is_leaf, left_sons(tree), risk, risk.copy(),
+        splits, complexity, room, np.empty(2 * LEVELS, dtype=np.int64), np.empty(LEVELS),
+    )  # fmt: skip
+    rpart_complexity(nodes, tree.parent)
     return np.where(tree.is_leaf, np.nan, complexity)
 
 
-def _left_sons(tree: Tree) -> Bools:
+def left_sons(tree: Tree) -> Bools:
     """Per node whether it is the side with the smaller mean, which rpart collapses last."""
     means = tree.mean
     if not tree.is_regression:
@@ -136,83 +144,4 @@ def _left_sons(tree: Tree) -> Bools:
     return is_left
 
 
-def _link(risk: float, below: Floats, splits: Floats) -> float:
-    return float((risk - below.sum()) / (splits.sum() + len(below) - 1))
-
-
-class _Links:
-    """The inner nodes that are still there, and how much each would cost as a leaf."""
-
-    def __init__(self, tree: Tree, risk: Floats) -> None:
-        self.tree, self.risk = tree, risk
-        self.scale = max(float(risk[0]), 1e-300)
-        self.below = risk.copy()  # risk of the leaves below each node
-        self.leaves = (tree.is_leaf & (tree.weight > 0)).astype(np.int64)
-        inner = np.flatnonzero(~tree.is_leaf)
-        self.below[inner] = 0.0
-        for node in range(len(tree) - 1, 0, -1):
-            self.below[tree.parent[node]] += self.below[node]
-            self.leaves[tree.parent[node]] += self.leaves[node]
-        self.alive = ~tree.is_leaf
-        self.alpha_cut = np.full(len(tree), np.nan)
-        self.heap = [(self._link(node), node) for node in inner.tolist()]
-        heapify(self.heap)
-
-    def _link(self, node: int) -> float:
-        fewer = max(int(self.leaves[node]) - 1, 1)
-        return float(self.risk[node] - self.below[node]) / fewer
-
-    def weakest(self) -> float:
-        """The smallest alpha at which a node that is still there becomes a leaf."""
-        while not self._is_current(self.heap[0]):
-            heappop(self.heap)
-        return self.heap[0][0]
-
-    def _is_current(self, entry: tuple[float, int]) -> bool:
-        link, node = entry
-        return bool(self.alive[node]) and link == self._link(node)
-
-    def cut_up_to(self, alpha: float) -> None:
-        """Makes leaves of all nodes whose link is not stronger."""
-        limit = alpha + SAME * self.scale
-        while self.heap:
-            if not self._is_current(self.heap[0]):
-                heappop(self.heap)
-            elif self.heap[0][0] <= limit:
-                self._cut(heappop(self.heap)[1], alpha)
-            else:
-                return
-
-    def _cut(self, top: int, alpha: float) -> None:
-        stack = [top]
-        while stack:
-            node = stack.pop()
-            if self.alive[node]:
-                self.alive[node], self.alpha_cut[node] = False, alpha
-                first = int(self.tree.first_child[node])
-                stack.extend(range(first, first + int(self.tree.n_branches[node])))
-        more = self.risk[top] - self.below[top]
-        fewer = self.leaves[top] - 1
-        node = top
-        while node >= 0:
-            self.below[node] += more
-            self.leaves[node] -= fewer
-            if self.alive[node]:
-                heappush(self.heap, (self._link(node), node))
-            node = int(self.tree.parent[node])
-
-
-LINKS: dict[str, Links] = {"weakest_link": weakest_links, "rpart": rpart_links}
-
-
-def at_alpha(tree: Tree, alpha: float) -> Tree:
-    """The tree of the sequence that is best at an alpha.
-
-    Node numbers stay: what is below a leaf of this tree is still there, but nothing leads to it.
-    """
-    leaf = tree.is_leaf | (tree.alpha_cut <= alpha)
-    return replace(
-        tree,
-        attribute=np.where(leaf, -1, tree.attribute),
-        split=np.where(leaf, Split.LEAF, tree.split),
-    )
+LINKS: dict[str, Way] = {"weakest_link": weakest_links, "rpart": rpart_links}

@@ -7,7 +7,7 @@ import numpy as np
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Attribute
 from service.tree.compiled import CompiledTree
-from service.tree.route import DIVIDING, route
+from service.tree.route import DIVIDING, Router, route
 
 MOST_AT_ONCE = 1 << 22  # pairs of a path and an attribute looked at together
 
@@ -18,13 +18,17 @@ def has_costs(attributes: Sequence[Attribute]) -> bool:
 
 
 def expected_costs(
-    compiled: CompiledTree, values: Floats, missing: str, group_costs: Mapping[str, float]
+    compiled: CompiledTree,
+    values: Floats,
+    missing: str,
+    group_costs: Mapping[str, float],
+    router: Router = route,
 ) -> Floats:
     """Per row the cost of its paths, meaned by their weights; NaN without an answer."""
     total, weight = np.zeros(len(values)), np.zeros(len(values))
     # where nothing is known below there is nothing to pay for
     mixture = compiled.mixture if missing in DIVIDING else None
-    for routed in route(compiled, values, missing, mixture):
+    for routed in router(compiled, values, missing, mixture):
         costs = path_costs(compiled, values, routed.rows, routed.leaves, group_costs)
         total += np.bincount(routed.rows, routed.weights * costs, len(values))
         weight += np.bincount(routed.rows, routed.weights, len(values))

@@ -1,21 +1,23 @@
 """Cross-validation of the trees of a cost-complexity sequence, and the choice among them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from service.tree.arrays import Bools, Floats, Ints
-from service.tree.compiled import compile_tree
+from service.tree.arrays import Floats, Ints
+from service.tree.compiled import CompiledTree, compile_tree
 from service.tree.criterion import likeliest
 from service.tree.dataset import Dataset, rows_of
+from service.tree.kernels.climb import Climb, Held, Tally, add_losses
 from service.tree.nodes import Tree
 from service.tree.params import Params
-from service.tree.predict import mixed
-from service.tree.route import route
+from service.tree.route import Routed
+from service.tree.walk import walk
 
 GrowTree: TypeAlias = Callable[[Ints], Tree]  # rows outside a fold -> their tree, with alphas
+Router: TypeAlias = Callable[[CompiledTree, Floats, str], Iterable[Routed]]
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,24 @@ def betas(alphas: Floats, links: str = "weakest_link") -> Floats:
 
 
 def cross_validated(
-    full: Dataset, grow_tree: GrowTree, params: Params, folds: Ints, alphas: Floats
+    full: Dataset,
+    grow_tree: GrowTree,
+    params: Params,
+    folds: Ints,
+    alphas: Floats,
+    router: Router = walk,
 ) -> Validated:
     """The trees of the sequence with these alphas, judged by trees grown without each fold."""
-    losses = np.empty((len(alphas), len(folds)))
-    limits, before = betas(alphas, params.links), float(full.weights.sum())
-    total, last = before, np.zeros(len(alphas))
+    limits, total = betas(alphas, params.links), float(full.weights.sum())
+    before, last = total, np.zeros(len(alphas))
+    weighted, squares = np.zeros(len(alphas)), np.zeros(len(alphas))
     for fold in np.unique(folds):
-        rows, held = np.flatnonzero((folds != fold) & (full.weights > 0)), folds == fold
+        rows = np.flatnonzero((folds != fold) & (full.weights > 0))
         tree = grow_tree(rows)
         weight = float(full.weights[rows].sum())
         limits, before = limits * (weight / before), weight  # step by step, as rpart rounds it
-        found, stopped = _losses_at(rows_of(full, held), tree, params, limits)
-        if params.rules == "rpart" and params.missing == "stop":
-            found = _as_before(found, stopped, last)
-        losses[:, held], last = found, found[:, -1]
-    weighted = losses @ full.weights
-    squares = (losses * losses) @ full.weights
+        tally = _losses_at(rows_of(full, folds == fold), tree, params, limits, last, router)
+        weighted, squares, last = weighted + tally.sums, squares + tally.squares, tally.last
     spread = np.sqrt(np.maximum(squares - weighted * weighted / total, 0.0))
     return Validated(alphas, weighted, spread)
 
@@ -68,34 +71,61 @@ def chosen_alpha(validated: Validated, standard_errors: float) -> float:
     return float(validated.alphas[np.flatnonzero(risks <= limit * (1 + 1e-12))[-1]])
 
 
-def _losses_at(data: Dataset, tree: Tree, params: Params, limits: Floats) -> tuple[Floats, Bools]:
-    """Per limit and row the loss, and whether the row stopped above a leaf; limits ascend.
+def _losses_at(
+    data: Dataset, tree: Tree, params: Params, limits: Floats, last: Floats, router: Router
+) -> Tally:
+    """Per limit what the rows lose; limits ascend, and `last` is what the row before them lost.
 
     Rows are routed once. As the limits rise, the nodes at which they ended climb to the ancestors
     that have become leaves; the weights of a row at these add up to what had arrived there.
     """
     compiled = compile_tree(tree, data.attributes, data.classes, params)
-    losses = np.empty((len(limits), len(data.target)))
-    stopped = np.zeros(losses.shape, dtype=bool)
-    cut = np.where(tree.is_leaf, -np.inf, tree.alpha_cut)
-    for routed in route(compiled, data.values, routing(params)):
-        rows, starts = np.unique(routed.rows, return_index=True)
-        ends, held = routed.leaves, rows_of(data, rows)
-        for at, limit in enumerate(limits):
-            ends = _climbed(tree, cut, ends, limit)
-            answers = mixed(routed.weights, compiled.probabilities[ends], starts)
-            losses[at, rows] = losses_of(held, answers)
-            stopped[at, rows] = cut[ends[starts]] > limit
-    return losses, stopped
+    climb = _climb(tree, compiled.probabilities, limits)
+    # rpart stores the answer of a row that stops above a leaf but not its loss, and adds what it
+    # finds there: the loss of the row before, at the same alpha, be it of the fold before
+    as_rpart = params.rules == "rpart" and params.missing == "stop"
+    tally = Tally(last.copy(), np.zeros(len(limits)), np.zeros(len(limits)), as_rpart)
+    routed = router(compiled, data.values, routing(params))
+    for block in [_in_order(routed)] if as_rpart else routed:
+        add_losses(climb, _held(data, block), tally)
+    return tally
 
 
-def _climbed(tree: Tree, cut: Floats, ends: Ints, limit: float) -> Ints:
-    """Per node its topmost ancestor that is a leaf at this limit, or itself."""
-    above = tree.parent[ends]
-    while (rises := (above >= 0) & (cut[above] <= limit)).any():
-        ends = np.where(rises, above, ends)
-        above = tree.parent[ends]
-    return ends
+def _climb(tree: Tree, answers: Floats, limits: Floats) -> Climb:
+    leaf_from = np.searchsorted(limits, np.where(tree.is_leaf, -np.inf, tree.alpha_cut))
+    goes_on = np.where(tree.parent < 0, len(limits), leaf_from[tree.parent])
+    told = answers[:, 0] if tree.is_regression else likeliest(answers).astype(np.float64)
+    return Climb(
+        tree.parent,
+        leaf_from,
+        goes_on,
+        np.ascontiguousarray(answers),
+        np.ascontiguousarray(told),
+        tree.is_regression,
+    )
+
+
+def _in_order(blocks: Iterable[Routed]) -> Routed:
+    """One block of all, sorted by row."""
+    parts = list(blocks)
+    rows, leaves, weights = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("rows", "leaves", "weights")
+    )
+    order = np.argsort(rows, kind="stable")
+    return Routed(rows[order], leaves[order], weights[order], parts[0].met)
+
+
+def _held(data: Dataset, routed: Routed) -> Held:
+    starts = np.flatnonzero(np.diff(routed.rows, prepend=-1))
+    rows = routed.rows[starts]
+    return Held(
+        np.append(starts, len(routed.rows)),
+        routed.leaves,
+        routed.weights,
+        data.target[rows].astype(np.float64),
+        data.weights[rows],
+    )
 
 
 def losses_of(data: Dataset, answers: Floats) -> Floats:
@@ -105,16 +135,3 @@ def losses_of(data: Dataset, answers: Floats) -> Floats:
         return squared
     wrong: Floats = np.not_equal(likeliest(answers), data.target).astype(np.float64)
     return wrong
-
-
-def _as_before(losses: Floats, stopped: Bools, last: Floats) -> Floats:
-    """The losses as rpart counts them: a row that stopped has that of the row before it.
-
-    rpart stores the answer of such a row but not its loss, and adds what it finds there: the loss
-    of the row before, at the same alpha, be it of the fold before.
-    """
-    n_rows = losses.shape[1]
-    found = np.where(stopped, -1, np.arange(n_rows))
-    source = np.maximum.accumulate(found, axis=1)
-    counted = np.take_along_axis(losses, np.maximum(source, 0), axis=1)
-    return np.where(source < 0, last[:, None], counted)

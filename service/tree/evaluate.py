@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,13 @@ from service.tree.metrics import (
     classification_report,
     regression_report,
 )
-from service.tree.predict import predict
+from service.tree.predict import answers
 
 BATCH = 50_000  # rows predicted at once
 NULLED = (0.1, 0.3, 0.5)  # the parts of an attribute's values that are taken away
 
 Fit: TypeAlias = Callable[[Dataset], CompiledTree | None]
+Answering: TypeAlias = Callable[[CompiledTree, Floats], Floats]  # rows of numbers -> probabilities
 
 
 @dataclass(frozen=True)
@@ -41,40 +43,42 @@ def fitted(data: Dataset, folds: Ints, fit: Fit) -> Iterator[Fitted]:
             yield Fitted(compiled, np.flatnonzero(folds == fold))
 
 
-def report(data: Dataset, trees: Sequence[Fitted]) -> dict[str, Any]:
+def report(
+    data: Dataset, trees: Sequence[Fitted], answering: Answering = answers
+) -> dict[str, Any]:
     """The metrics over all rows that some tree has not seen."""
     rows = np.sort(np.concatenate([each.unseen for each in trees]))
-    answers = _answers(trees, data.values)[rows]
+    told = _told(trees, data.values, answering)[rows]
     target, weights = data.target[rows], data.weights[rows]
     if data.is_regression:
-        return regression_report(answers[:, 0], target.astype(np.float64), weights)
-    return classification_report(answers, target.astype(np.int64), weights)
+        return regression_report(told[:, 0], target.astype(np.float64), weights)
+    return classification_report(told, target.astype(np.int64), weights)
 
 
-def _answers(trees: Sequence[Fitted], values: Floats) -> Floats:
+def _told(trees: Sequence[Fitted], values: Floats, answering: Answering) -> Floats:
     """Per row what the tree says that has not seen it; NaN where all have."""
-    answers = np.full((len(values), trees[0].compiled.probabilities.shape[1]), np.nan)
+    told = np.full((len(values), trees[0].compiled.probabilities.shape[1]), np.nan)
     for each in trees:
         # some at a time: those of a large dataset would all be copied
         for start in range(0, len(each.unseen), BATCH):
             rows = each.unseen[start : start + BATCH]
-            answers[rows] = predict(each.compiled, values[rows]).probabilities
-    return answers
+            told[rows] = answering(each.compiled, values[rows])
+    return told
 
 
-def nulled_report(data: Dataset, trees: Sequence[Fitted], seed: int) -> dict[str, Any]:
+def nulled_report(
+    data: Dataset, trees: Sequence[Fitted], seed: int, answering: Answering = answers
+) -> dict[str, Any]:
     """Per attribute that matters, the metrics after a part of its values was taken away."""
     rows = np.sort(np.concatenate([each.unseen for each in trees]))
     order = np.random.default_rng(seed).permutation(rows)
     used = sorted({number for each in trees for number in _used(each.compiled)})
-    whole = _nulled(0.0, data, trees, rows, data.values)
+    nulled = partial(_nulled, data, trees, rows, answering)
+    whole = nulled(0.0, data.values)
     return {
         data.attributes[number].name: [
             whole,
-            *(
-                _nulled(part, data, trees, rows, _without(data, number, order, part))
-                for part in NULLED
-            ),
+            *(nulled(part, _without(data, number, order, part)) for part in NULLED),
         ]
         for number in used
     }
@@ -93,14 +97,19 @@ def _without(data: Dataset, number: int, order: Ints, part: float) -> Floats:
 
 
 def _nulled(
-    part: float, data: Dataset, trees: Sequence[Fitted], rows: Ints, values: Floats
+    data: Dataset,
+    trees: Sequence[Fitted],
+    rows: Ints,
+    answering: Answering,
+    part: float,
+    values: Floats,
 ) -> dict[str, float | None]:
     """The metrics that are one number, after so large a part was taken away."""
-    answers, weights = _answers(trees, values)[rows], data.weights[rows]
+    found, weights = _told(trees, values, answering)[rows], data.weights[rows]
     if data.is_regression:
         numbers = data.target[rows].astype(np.float64)
-        told = {name: of(answers[:, 0], numbers, weights) for name, of in REGRESSION.items()}
+        told = {name: of(found[:, 0], numbers, weights) for name, of in REGRESSION.items()}
         return {"nulled": part, **told}
     target = data.target[rows].astype(np.int64)
-    told = {name: of(answers, target, weights) for name, of in CLASSIFICATION.items()}
+    told = {name: of(found, target, weights) for name, of in CLASSIFICATION.items()}
     return {"nulled": part, **told}

@@ -5,13 +5,15 @@ Made once for a tree, from the bottom up, so that a row with many nulls need not
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.nodes import Operator, Tree
 
+MANY = 100  # from so many rows on numpy is faster column by column
 MOST_MARKS = 1 << 26  # nodes x attributes that are kept in mind; beyond it rows go to the leaves
 
 
@@ -60,20 +62,19 @@ def _own_marks(tree: Tree, n_attributes: int) -> Bools:
 def _upwards(tree: Tree) -> Iterator[Ints]:
     """Level by level from the deepest, the nodes that a null comes to from their parents."""
     counted = (tree.share > 0) & ~tree.is_leaf[tree.parent]
-    starts = np.searchsorted(tree.depth, np.arange(1, int(tree.depth.max()) + 2))
-    for start, end in reversed(list(pairwise(starts.tolist()))):
-        level = np.arange(start, end)
-        yield level[counted[level]]
+    for level in reversed(tree.levels[1:]):
+        yield level.start + np.flatnonzero(counted[level])
 
 
 def _add_up(tree: Tree, made: Mixture, children: Ints) -> None:
     parents, shares = tree.parent[children], tree.share[children]
-    np.add.at(made.answers, parents, shares[:, None] * made.answers[children])
-    np.minimum.at(made.lowest, parents, made.lowest[children])
-    np.maximum.at(made.highest, parents, made.highest[children])
+    asks = made.asks.view(np.uint8)
+    _at(np.add, made.answers, parents, shares[:, None] * made.answers[children])
+    _at(np.minimum, made.lowest, parents, made.lowest[children])
+    _at(np.maximum, made.highest, parents, made.highest[children])
+    _at(np.maximum, asks, parents, asks[children])
+    _at(np.add, made.pooled, parents, made.pooled[children])
     np.add.at(made.n_leaves, parents, made.n_leaves[children])
-    np.logical_or.at(made.asks, parents, made.asks[children])
-    np.add.at(made.pooled, parents, made.pooled[children])
     np.add.at(made.pooled_weight, parents, made.pooled_weight[children])
     if tree.is_regression:
         apart = made.answers[children, 0] - made.answers[parents, 0]
@@ -82,6 +83,15 @@ def _add_up(tree: Tree, made: Mixture, children: Ints) -> None:
         apart = pooled[0] - pooled[1]
         more = made.pooled_spread[children] + made.pooled_weight[children] * apart * apart
         np.add.at(made.pooled_spread, parents, more)
+
+
+def _at(ufunc: np.ufunc, into: npt.NDArray[Any], parents: Ints, more: npt.NDArray[Any]) -> None:
+    """Brings more into the rows of the parents."""
+    if len(parents) < MANY:
+        ufunc.at(into, parents, more)
+        return
+    for column in range(into.shape[1]):
+        ufunc.at(into[:, column], parents, more[:, column])
 
 
 def _pooled(made: Mixture, nodes: Ints) -> Floats:

@@ -7,6 +7,7 @@ of a node is `first_child + b`. Forwards is top-down, backwards is bottom-up; no
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -91,14 +92,21 @@ class Tree:
     @cached_property
     def is_reached(self) -> Bools:
         """Per node whether the root leads to it; it does not to what is below a later leaf."""
-        reached = np.ones(len(self), dtype=bool)
-        is_leaf, parent = self.is_leaf, self.parent
-        if not (is_leaf & (self.n_branches > 0)).any():
+        reached = ~self.is_leaf[self.parent]
+        reached[0] = True
+        if reached.all():
             return reached
-        for node in range(1, len(self)):
-            above = parent[node]
-            reached[node] = reached[above] and not is_leaf[above]
+        above = np.maximum(self.parent, 0)
+        while above.any():  # each time twice as far up
+            reached &= reached[above]
+            above = above[above]
         return reached
+
+    @cached_property
+    def levels(self) -> list[slice]:
+        """The nodes of each depth, from the root down."""
+        starts = np.searchsorted(self.depth, np.arange(int(self.depth[-1]) + 2))
+        return [slice(start, end) for start, end in pairwise(starts.tolist())]
 
     @property
     def is_regression(self) -> bool:

@@ -8,7 +8,7 @@ from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
 from service.tree.criterion import likeliest
 from service.tree.mixture import Mixture, pooled_answers
-from service.tree.route import DIVIDING, POOLING, Routed, route
+from service.tree.route import DIVIDING, POOLING, Routed, Router, route
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,19 @@ class Predictions:
         return self.probabilities[:, 0]
 
 
-def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -> Predictions:
+def predict(
+    compiled: CompiledTree, values: Floats, missing: str = "weighted", router: Router = route
+) -> Predictions:
     """The predictions for rows of numbers (row, attribute), NaN being null."""
     mixture = compiled.mixture if missing in DIVIDING else None
-    ends = _ends(compiled, missing)
+    ends = ends_of(compiled, missing)
     found = _nothing(len(values), compiled.probabilities.shape[1])
     met = [found.met]
-    for routed in route(compiled, values, missing, mixture):
-        met.append(_met(routed, mixture))
+    for routed in router(compiled, values, missing, mixture):
+        met.append(_met(compiled, routed, mixture))
         if len(routed.rows) == 0:
             continue
-        rows, starts = np.unique(routed.rows, return_index=True)
+        rows, starts = _starts(routed.rows)
         leaves, weights = routed.leaves, routed.weights
         found.probabilities[rows] = mixed(weights, ends.answers[leaves], starts)
         found.lowest[rows] = np.minimum.reduceat(ends.lowest[leaves], starts)
@@ -58,9 +60,14 @@ def predict(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
             apart = ends.answers[leaves, 0] - found.probabilities[routed.rows, 0]
             squares = ends.variance[leaves] + apart * apart
             found.deviation[rows] = np.sqrt(mixed(weights, squares[:, None], starts)[:, 0])
-    pairs = np.unique(np.concatenate(met), axis=0)
+    pairs = _distinct(np.concatenate(met), len(compiled.attributes))
     found.certain[pairs[:, 0]] = False
     return replace(found, met=pairs)
+
+
+def answers(compiled: CompiledTree, values: Floats, missing: str = "weighted") -> Floats:
+    """Only the probabilities, or the means, of rows of numbers."""
+    return predict(compiled, values, missing).probabilities
 
 
 def _nothing(n_rows: int, n_answers: int) -> Predictions:
@@ -84,7 +91,7 @@ class Ends:
     n_leaves: Ints
 
 
-def _ends(compiled: CompiledTree, missing: str) -> Ends:
+def ends_of(compiled: CompiledTree, missing: str) -> Ends:
     """Each node as an end: by its mixture where rows may divide, as a leaf where they do not."""
     mixture, tree, own = compiled.mixture, compiled.tree, compiled.probabilities
     if mixture is None or missing not in DIVIDING:
@@ -97,12 +104,30 @@ def _ends(compiled: CompiledTree, missing: str) -> Ends:
     return Ends(answers, mixture.lowest, mixture.highest, variance, mixture.n_leaves)
 
 
-def _met(routed: Routed, mixture: Mixture | None) -> Ints:
+def _met(compiled: CompiledTree, routed: Routed, mixture: Mixture | None) -> Ints:
     """The unknown attributes that were met, also below the nodes at which rows ended."""
     if mixture is None:
         return routed.met
-    ends, attributes = np.nonzero(mixture.asks[routed.leaves])
-    return np.concatenate([routed.met, np.column_stack([routed.rows[ends], attributes])])
+    above = np.flatnonzero(~compiled.tree.is_leaf[routed.leaves])  # a leaf asks nothing
+    if len(above) == 0:
+        return routed.met
+    rows, starts = _starts(routed.rows[above])
+    bits = np.packbits(mixture.asks[routed.leaves[above]], axis=1)
+    asked = np.unpackbits(np.bitwise_or.reduceat(bits, starts), axis=1)
+    places, attributes = np.nonzero(asked)
+    return np.concatenate([routed.met, np.column_stack([rows[places], attributes])])
+
+
+def _starts(rows: Ints) -> tuple[Ints, Ints]:
+    """Each row once, and where it begins; equal rows stand together."""
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    return rows[starts], starts
+
+
+def _distinct(pairs: Ints, n_attributes: int) -> Ints:
+    """The pairs (row, attribute), each once, sorted."""
+    numbers, _ = _starts(np.sort(pairs[:, 0] * n_attributes + pairs[:, 1]))
+    return np.column_stack(np.divmod(numbers, n_attributes))
 
 
 def mixed(weights: Floats, answers: Floats, starts: Ints) -> Floats:

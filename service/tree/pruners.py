@@ -7,22 +7,28 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from service.tree import pessimistic
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.candidate import Context, make_context
-from service.tree.cost_complexity import at_alpha, merged, risk_of, sequence, with_alpha_cut
+from service.tree.confirmed import confirmed
+from service.tree.cost_complexity import merged, risk_of, sequence, with_alpha_cut
 from service.tree.cross_validation import Validated, chosen_alpha, cross_validated
+from service.tree.cut import at_alpha
 from service.tree.dataset import Dataset, rows_of
+from service.tree.engine import grow_nodes
 from service.tree.folds import balanced_folds, hold_out, quantile_strata
 from service.tree.freeze import freeze
 from service.tree.grow import Report, grow_from, ignore, whole
+from service.tree.grown import Grown
 from service.tree.nodes import Tree
 from service.tree.params import Params
 from service.tree.parts import Part
 from service.tree.penalised import default_alpha, penalised
+from service.tree.pessimism import collapse, prune
+from service.tree.presort import Presorted, picked, presort
 from service.tree.reduced_error import reduced_error
 from service.tree.rpart import is_rpart, squared_error
-from service.tree.sprout import Sprout, breadth_first
+from service.tree.sprout import breadth_first
+from service.tree.thaw import grown_of
 
 MOST_ALPHAS = 500  # of a sequence that are judged by cross-validation
 
@@ -38,6 +44,7 @@ class Task:
     validation: Bools | None = None  # the rows held out by pruning that needs them; None: drawn
     is_late: Callable[[], bool] = lambda: False  # whether the time for choosing is up
     class_weights: Floats | None = None  # per class the factor of its rows' weights
+    columns: Presorted | None = None  # all rows sorted, where many trees are grown from them
 
 
 @dataclass(frozen=True)
@@ -61,18 +68,37 @@ class Learned:
 Pruner: TypeAlias = Callable[[Task], Learned]
 
 
-def grown_root(context: Context, part: Part, max_nodes: int, report: Report = ignore) -> Sprout:
-    """The root of the tree of these rows; collapsed where the params ask."""
-    root = grow_from(context, part, None, max_nodes, report)
-    if context.params.collapse:
-        pessimistic.collapse(root)
-    return root
+def grown_tree(context: Context, part: Part, task: Task) -> Grown:
+    """The tree of these rows; collapsed where the params ask."""
+    if is_rpart(context.params):
+        root = grow_from(context, part, None, task.max_nodes, task.report)
+        sprouts = breadth_first(root)
+        filled = [np.nan if s.candidate is None else s.candidate.filled for s in sprouts]
+        risks = None
+        if context.data.is_regression:
+            risks = np.array([squared_error(context, s.part, is_root=s is root) for s in sprouts])
+        grown = Grown(freeze(context, root), part, np.array(filled), risks)
+    else:
+        columns = _columns(task, part)
+        grown = grown_of(
+            context, part, grow_nodes(context, columns, part.weights, task.max_nodes, task.report)
+        )
+    return collapse(grown) if context.params.collapse else grown
 
 
-def grown(task: Task, data: Dataset | None = None) -> Tree:
-    """The tree as it grows, of all rows or of others."""
-    context = make_context(data or task.data, task.params)
-    return freeze(context, grown_root(context, whole(context.data), task.max_nodes, task.report))
+def _columns(task: Task, part: Part) -> Presorted:
+    """The rows of a part, sorted by each attribute; picked from all rows where these are sorted."""
+    if task.columns is None:
+        return presort(task.data, part.rows)
+    chosen = np.zeros(len(task.data.weights), dtype=bool)
+    chosen[part.rows] = True
+    return picked(task.columns, chosen[task.columns.rows])
+
+
+def sorted_once(task: Task) -> Task:
+    """The task with its rows sorted, for many trees to be grown from them."""
+    rows = np.flatnonzero(task.data.weights > 0)
+    return task if task.columns else replace(task, columns=presort(task.data, rows))
 
 
 def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
@@ -82,31 +108,28 @@ def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
     """
     part = None if rows is None else Part(rows, task.data.weights[rows])
     context = make_context(task.data, task.params, part)
-    root = grown_root(context, part or whole(task.data), task.max_nodes, task.report)
-    tree = freeze(context, root)
-    return with_alpha_cut(tree, task.params.links, _risks(context, root, tree))
+    grown = grown_tree(context, part or whole(task.data), task)
+    return with_alpha_cut(grown.tree, task.params.links, _risks(context, grown))
 
 
-def _risks(context: Context, root: Sprout, tree: Tree) -> Floats:
+def _risks(context: Context, grown: Grown) -> Floats:
     """Per node its risk; by rpart's rules to the last bit, which decides between equal alphas."""
-    if not (context.data.is_regression and is_rpart(context.params)):
-        return risk_of(tree, context.params.risk)
-    sprouts = breadth_first(root)
-    errors = [squared_error(context, each.part, is_root=each is root) for each in sprouts]
-    return np.array(errors)
+    return risk_of(grown.tree, context.params.risk) if grown.risks is None else grown.risks
+
+
+def _grown(task: Task) -> Grown:
+    return grown_tree(make_context(task.data, task.params), whole(task.data), task)
 
 
 def learn_unpruned(task: Task) -> Learned:
     """The full tree."""
-    return Learned(grown(task), task.params)
+    return Learned(_grown(task).tree, task.params)
 
 
 def learn_pessimistic(task: Task) -> Learned:
     """The tree pruned by what its leaves are believed to get wrong."""
     context = make_context(task.data, task.params)
-    root = grown_root(context, whole(task.data), task.max_nodes, task.report)
-    pessimistic.prune(context, root)
-    return Learned(freeze(context, root), task.params)
+    return Learned(prune(context, grown_tree(context, whole(task.data), task)), task.params)
 
 
 def learn_hold_out(task: Task) -> Learned:
@@ -117,14 +140,14 @@ def learn_hold_out(task: Task) -> Learned:
     context = make_context(task.data, task.params)
     part = Part(training, task.data.weights[training])
     validation = Part(kept, task.data.weights[kept])
-    root = grow_from(context, part, validation, task.max_nodes, task.report)
-    return Learned(freeze(context, root), task.params)
+    grown = grown_tree(context, part, replace(task, columns=None))
+    return Learned(confirmed(context, grown, validation), task.params)
 
 
 def learn_reduced_error(task: Task) -> Learned:
     """The tree cut back where the held-out rows are predicted no worse without the subtree."""
     held = _held(task)
-    tree = grown(task, rows_of(task.data, ~held))
+    tree = _grown(replace(task, data=rows_of(task.data, ~held))).tree
     validation = rows_of(task.data, held)
     pruned = reduced_error(tree, validation, prune_ties=task.params.prune_ties)
     return Learned(pruned, task.params)
@@ -132,7 +155,7 @@ def learn_reduced_error(task: Task) -> Learned:
 
 def learn_penalised(task: Task) -> Learned:
     """The tree of the smallest penalised loss."""
-    tree = grown(task)
+    tree = _grown(task).tree
     alpha = default_alpha(tree) if task.params.alpha is None else task.params.alpha
     return Learned(penalised(tree, alpha), task.params, {"penalty": alpha})
 
@@ -141,6 +164,7 @@ def learn_cost_complexity(task: Task) -> Learned:
     """The tree of the cost-complexity sequence at the given or a cross-validated alpha."""
     params = task.params
     n_steps = 1 + (params.folds if params.alpha is None else 0)
+    task = sorted_once(task) if n_steps > 1 else task
     tree = merged(sequence_tree(_step(task, 0, n_steps)), params.risk)
     found = sequence(tree, params.risk)
     table = {"alpha": found.alphas, "leaves": found.n_leaves, "risk": found.risks}

@@ -13,7 +13,7 @@ from service.tree.cut import cheapest
 from service.tree.dataset import Dataset
 from service.tree.nodes import Tree
 from service.tree.parts import statistics
-from service.tree.route import route
+from service.tree.walk import walk
 
 
 def reduced_error(tree: Tree, validation: Dataset, *, prune_ties: bool) -> Tree:
@@ -29,10 +29,10 @@ def _arrived(tree: Tree, validation: Dataset) -> Floats:
     target = validation.target - tree.mean[0] if tree.is_regression else validation.target
     rows = statistics(target, validation.weights, len(validation.classes))
     arrived = np.zeros((len(tree), rows.shape[1]))
-    for routed in route(compiled, validation.values):
+    for routed in walk(compiled, validation.values):
         np.add.at(arrived, routed.leaves, routed.weights[:, None] * rows[routed.rows])
-    for node in range(len(tree) - 1, 0, -1):
-        arrived[tree.parent[node]] += arrived[node]
+    for level in reversed(tree.levels[1:]):
+        np.add.at(arrived, tree.parent[level][::-1], arrived[level][::-1])
     return arrived
 
 

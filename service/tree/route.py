@@ -42,6 +42,7 @@ class Front:
 
 
 Strategy: TypeAlias = Callable[[CompiledTree, Front], tuple[Front, Front]]  # who goes on, who ends
+Router: TypeAlias = Callable[[CompiledTree, Floats, str, Mixture | None], Iterator[Routed]]
 
 
 def down_every(compiled: CompiledTree, front: Front) -> tuple[Front, Front]:

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from service.actions.train import Report, Trained
+from service.actions.results import Report, Trained
 from service.errors import Fault, InvalidData, LimitReached
 from service.storage.records import Progress
 from tests.storage.trees import a_draft, a_tree

@@ -31,7 +31,7 @@ def a_context(costs: np.ndarray = COSTS, **params: object) -> Context:
         for name, cost in zip("ohwt", costs.tolist(), strict=True)
     )
     data = Dataset(attributes, ("n", "y"), np.zeros((1, 4)), np.zeros(1, dtype=int), np.ones(1))
-    return Context(data, Params(**params), 1, np.zeros(4, dtype=bool), ())
+    return Context(data, Params(**params), np.zeros(1, np.int64), np.zeros(4, dtype=bool))
 
 
 def chosen(context: Context, tested: tuple[int, ...] = ()) -> int | None:

@@ -1,0 +1,26 @@
+"""Compiling ahead in a process of its own: `python -m service.jobs.warm` is `bough warm`."""
+
+import shutil
+import sys
+import time
+
+from service.actions.warm import warm
+from service.tree.kernels.cache import UNKEPT, former, place
+from service.tree.kernels.compile import n_compiled
+
+
+def main() -> None:
+    """Compile what is not kept yet, and remove what nobody needs any more."""
+    began = time.monotonic()
+    warm()
+    seconds = time.monotonic() - began
+    for each in former():
+        shutil.rmtree(each, ignore_errors=True)  # somebody else may be about to do so
+    if UNKEPT:
+        sys.exit(f"The kernels cannot be kept in {place()}: {UNKEPT[0].strerror}.")
+    told = f"compiled in {seconds:.0f} s" if n_compiled() else "compiled already"
+    sys.stdout.write(f"The kernels are {told}; they are kept in {place()}\n")
+
+
+if __name__ == "__main__":
+    main()

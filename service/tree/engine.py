@@ -1,0 +1,238 @@
+"""The engine: the kernels are given the rules and a room, and grow a tree in it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from service.errors import LimitReached
+from service.tree.arrays import Bools, Floats, Ints
+from service.tree.c45 import NEIGHBOURS, WIDE, tolerance_of
+from service.tree.candidate import Context
+from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, NEEDS_NODES, NEEDS_ROOM, grow
+from service.tree.kernels.rooms import (
+    ATTRIBUTE,
+    CLASSES,
+    FRACTIONAL,
+    GAIN_PER_COST,
+    GAIN_SQUARED_PER_COST,
+    GROUP,
+    HAS_NULL,
+    IS_CATEGORICAL,
+    IS_CLOSE,
+    IS_COUNTED,
+    J48,
+    MAJORITY,
+    N_VALUES,
+    NO_COST,
+    NODE_WEIGHT,
+    OWN_BRANCH,
+    PLACE,
+    POWER_PER_COST,
+    R8,
+    STOP,
+    TARGET,
+    TEXTBOOK,
+    WEIGHT,
+    Columns,
+    Nodes,
+    Room,
+    Rules,
+    Work,
+)
+from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
+from service.tree.nodes import Split
+from service.tree.presort import Presorted, is_ordered
+
+Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
+
+FINE_PRINT = {"textbook": TEXTBOOK, "rpart": TEXTBOOK, "j48": J48, "r8": R8}
+CRITERIA = {
+    "gain": GAIN, "gain_ratio": GAIN, "gini": GINI, "misclassification": MISCLASSIFICATION,
+    "squared_error": SQUARED_ERROR,
+}  # fmt: skip
+CATEGORICAL = {"multiway": Split.MULTIWAY, "subset": Split.SUBSET, "one_vs_rest": Split.ONE_VS_REST}
+MISSING = {
+    "fractional": FRACTIONAL, "drop": FRACTIONAL, "majority": MAJORITY, "own_branch": OWN_BRANCH,
+    "stop": STOP,
+}  # fmt: skip
+COST_RULES = {
+    "none": NO_COST, "gain_per_cost": GAIN_PER_COST, "power_per_cost": POWER_PER_COST,
+    "gain_squared_per_cost": GAIN_SQUARED_PER_COST,
+}  # fmt: skip
+LIGHTEST = 1e-3  # of an average row: a node with less holds crumbs, and there is no end to dividing
+BUDGET = 4_000_000  # entries between two reports: some hundredths of a second
+FIRST_NODES = 256
+
+
+@dataclass(frozen=True)
+class Yield:
+    """The nodes that were grown, not yet in breadth-first order."""
+
+    nodes: Nodes
+    n_nodes: int
+    n_pairs: int  # of row and weight at the leaves: more than rows where nulls were divided
+
+
+def grow_nodes(
+    context: Context, columns: Presorted, weights: Floats, max_nodes: int, report: Report
+) -> Yield:
+    """The nodes of the full tree of presorted rows; their entries are used up."""
+    rules, facts = rules_of(context, columns, weights), columns_of(context, columns)
+    room, work = room_of(context, columns, weights, rules), work_of(context, columns)
+    nodes = make_nodes(FIRST_NODES + int(facts.facts[:, N_VALUES].max()), len(context.data.classes))
+    waiting, settled = np.zeros((len(nodes.links), 3), np.int64), np.zeros(1)
+    waiting[0, 2] = columns.n_rows
+    state = np.array([1, 1, 0, 0])
+    while True:
+        ended = grow(rules, facts, room, work, nodes, waiting, state, settled, BUDGET)
+        n_nodes = int(state[N_NODES])
+        if n_nodes > max_nodes:
+            raise LimitReached(
+                f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
+            )
+        report(min(float(settled[0]) / float(nodes.numbers[0, NODE_WEIGHT]), 1.0), n_nodes)
+        if ended == DONE:
+            return Yield(nodes, n_nodes, int(state[N_PAIRS]))
+        if ended == NEEDS_ROOM:
+            room = more_room(room)
+        elif ended == NEEDS_NODES:
+            nodes = more_nodes(nodes)
+            waiting = longer(waiting, len(nodes.links))
+
+
+def rules_of(context: Context, columns: Presorted, weights: Floats) -> Rules:
+    """How the params say to grow."""
+    params = context.params
+    is_divided = MISSING[params.missing] == FRACTIONAL and bool(context.has_null.any())
+    return Rules(
+        fine_print=FINE_PRINT[params.rules],
+        criterion=CRITERIA[params.criterion],
+        by_ratio=params.criterion == "gain_ratio",
+        categorical=int(CATEGORICAL[params.categorical]),
+        missing=MISSING[params.missing],
+        max_depth=-1 if params.max_depth is None else params.max_depth,
+        min_rows=params.min_rows,
+        min_weight=float(params.min_weight),
+        min_gain=float(params.min_gain),
+        tie=context.tie,
+        lightest=LIGHTEST * context.row_weight,
+        tolerance=tolerance_of(params),
+        numeric_penalty=params.numeric_penalty,
+        cost_rule=COST_RULES[params.cost_rule],
+        cost_exponent=float(params.cost_exponent),
+        is_weighted=is_divided or not bool((weights == 1.0).all()),
+    )
+
+
+def columns_of(context: Context, columns: Presorted) -> Columns:
+    """The attributes as the kernels look them up."""
+    data, ordered = context.data, is_ordered(context.data)
+    facts = np.zeros((len(data.attributes), 8), np.int64)
+    facts[:, IS_CATEGORICAL] = ~ordered
+    facts[:, PLACE] = np.where(ordered, np.cumsum(ordered), np.cumsum(~ordered) - 1)
+    n_values = np.array([len(each.values) for each in data.attributes])
+    facts[:, N_VALUES] = np.where(ordered, 0, n_values)
+    facts[:, HAS_NULL] = context.has_null
+    facts[:, IS_COUNTED] = ordered | (
+        WIDE * context.n_rows - n_values > tolerance_of(context.params)
+    )
+    groups = sorted({each.group for each in data.attributes if each.group is not None})
+    facts[:, GROUP] = [groups.index(each.group) if each.group else -1 for each in data.attributes]
+    if FINE_PRINT[context.params.rules] != TEXTBOOK:
+        facts[:, IS_CLOSE] = _is_close(data.values, columns, facts, ordered)
+    costs = np.zeros((2, max(len(facts), len(groups))))
+    costs[0, : len(facts)] = [each.cost for each in data.attributes]
+    costs[1, : len(groups)] = [data.group_costs.get(name, 0.0) for name in groups]
+    return Columns(columns.layout, facts, costs, data.values)
+
+
+def _is_close(values: Floats, columns: Presorted, facts: Ints, ordered: Bools) -> Bools:
+    """Per attribute whether some of its numbers are different, but as good as equal to C4.5."""
+    close = np.zeros(len(ordered), dtype=bool)
+    for attribute in np.flatnonzero(ordered).tolist():
+        start = int(facts[attribute, PLACE]) * columns.n_rows
+        entries = columns.entries[start : start + columns.n_rows]
+        order = columns.rows[
+            (entries & entries.dtype.type(columns.layout.row_mask)).astype(np.int64)
+        ]
+        steps = np.diff(values[order, attribute])
+        close[attribute] = bool(((steps > 0) & (steps <= NEIGHBOURS)).any())
+    return close
+
+
+def room_of(context: Context, columns: Presorted, weights: Floats, rules: Rules) -> Room:
+    """The room of presorted rows; behind them there is some where rows may be copied."""
+    n_rows, facts = columns.n_rows, context.data.attributes
+    has_many = bool(context.has_null.any()) or (
+        rules.categorical == Split.MULTIWAY and any(each.values for each in facts)
+    )
+    stride = n_rows + n_rows * 5 // 4 + 64 if has_many else n_rows
+    entries = columns.entries
+    if stride > n_rows:
+        entries = wider(entries, n_rows, stride)
+    rows = np.ones((3, n_rows))
+    if context.data.is_regression:
+        rows[TARGET] = context.data.target[columns.rows]
+    rows[WEIGHT] = weights
+    arrived = np.ones(stride)
+    arrived[:n_rows] = weights
+    return Room(
+        entries, stride, arrived, rows, columns.rows, columns.codes,
+        np.zeros(n_rows, np.uint16), np.arange(n_rows),
+    )  # fmt: skip
+
+
+def wider(entries: Any, stride: int, wanted: int) -> Any:
+    """The columns with more room behind each."""
+    made = np.empty((len(entries) // stride, wanted), entries.dtype)
+    made[:, :stride] = entries.reshape(-1, stride)
+    return made.reshape(-1)
+
+
+def more_room(room: Room) -> Room:
+    """The room with twice as many places."""
+    stride = 2 * room.stride + 64
+    return room._replace(
+        entries=wider(room.entries, room.stride, stride),
+        stride=stride,
+        arrived=longer(room.arrived, stride),
+    )
+
+
+def work_of(context: Context, columns: Presorted) -> Work:
+    """Small arrays for one thread."""
+    data, n_rows = context.data, columns.n_rows
+    n_statistics, n_attributes = len(data.classes) or 3, len(data.attributes)
+    most = max([len(each.values) for each in data.attributes], default=0) + 4
+    count = np.arange(n_rows + 2, dtype=np.float64)
+    return Work(
+        count * np.log2(np.maximum(count, 1.0)),
+        np.empty(n_rows + 1, columns.entries.dtype),
+        np.zeros((7, n_statistics)),
+        np.zeros((most, n_statistics)),
+        np.zeros((2, most)),
+        np.zeros((5, most), np.int64),
+        np.zeros((n_attributes, most), np.int64),
+        np.zeros((n_attributes, 5)),
+    )
+
+
+def make_nodes(size: int, n_classes: int) -> Nodes:
+    """Room for so many nodes; the first one is the root."""
+    links = np.zeros((size, 8), np.int64)
+    links[0, ATTRIBUTE] = -1
+    return Nodes(links, np.full((size, CLASSES + n_classes), np.nan), np.zeros(size, np.int64))
+
+
+def more_nodes(nodes: Nodes) -> Nodes:
+    """Room for twice as many."""
+    return Nodes(*(longer(each, 2 * len(each)) for each in nodes))
+
+
+def longer(array: Any, size: int) -> Any:
+    """The array with room behind it."""
+    made = np.full((size, *array.shape[1:]), 0 if array.dtype.kind == "i" else np.nan, array.dtype)
+    made[: len(array)] = array
+    return made

@@ -1,0 +1,179 @@
+"""The best cut of a column between rows of many classes, or of any weight."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.compile import kernel
+from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.rooms import LEFT, MOVED, RIGHT, TERMS, WEIGHT
+from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, x_log_x
+
+BLOCK = 64  # cuts that are passed by together where none of them can be better
+
+
+@kernel
+def add_slice(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, is_whole: bool, sums: Any,
+    line: int,
+) -> None:  # fmt: skip
+    """Adds the rows of a slice to the sums of their classes."""
+    if is_whole:
+        for place in range(start, end):
+            sums[line, (entries[U(place)] >> layout.shift) & layout.class_mask] += 1.0
+        return
+    for place in range(start, end):
+        entry = entries[U(place)]
+        weight = rows[WEIGHT, entry & layout.row_mask]
+        sums[line, (entry >> layout.shift) & layout.class_mask] += weight
+
+
+@kernel
+def _log(x: float, is_whole: bool, logs: Any) -> float:
+    return float(logs[U(x)]) if is_whole else x_log_x(x)
+
+
+@kernel
+def _joined(
+    criterion: int, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
+) -> float:
+    """The score of both sides."""
+    if criterion == GAIN:
+        return pair[0] - _log(sizes[0], is_whole, logs) - _log(sizes[1], is_whole, logs)
+    if criterion == GINI:
+        return pair[0] / sizes[0] + pair[1] / sizes[1]
+    return pair[0] + pair[1]
+
+
+@kernel
+def _pair(criterion: int, sums: Any, is_whole: bool, logs: Any) -> tuple[float, float]:
+    """Both sides summed over classes: of x log x in one, of squares or the largest in two."""
+    one = other = 0.0
+    for number in range(sums.shape[1]):
+        here, there = sums[LEFT, number], sums[RIGHT, number]
+        if criterion == GAIN:
+            sums[TERMS, number] = _log(here, is_whole, logs) + _log(there, is_whole, logs)
+            one += sums[TERMS, number]
+        elif criterion == GINI:
+            one += here * here
+            other += there * there
+        else:
+            one, other = max(one, here), max(other, there)
+    return one, other
+
+
+@kernel
+def _at_most(
+    criterion: int, sums: Any, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
+) -> float:
+    """What no cut scores more than while some rows move from right to left.
+
+    Each class is taken at whichever end scores more, and the sides' sizes where they cost least.
+    """
+    before, after, far = sizes
+    if after <= far and criterion != MISCLASSIFICATION:
+        return np.inf
+    one = other = more = 0.0
+    for number in range(sums.shape[1]):
+        here, there, step = sums[LEFT, number], sums[RIGHT, number], sums[MOVED, number]
+        if criterion == GAIN:
+            end = _log(here + step, is_whole, logs) + _log(max(there - step, 0.0), is_whole, logs)
+            one += max(sums[TERMS, number], end)
+        elif criterion == GINI:
+            more += step * max(0.0, 2.0 * (here / before - there / after))
+            more += step * step * (1.0 / before + 1.0 / (after - far))
+        else:
+            one, other = max(one, here + step), max(other, there)
+    if criterion == GAIN:
+        middle = min(max((after - before) * 0.5, 0.0), far)
+        if is_whole:
+            middle = np.floor(middle)  # as good as the next number above
+        sizes = (before + middle, after - middle, 0.0)
+        return _joined(criterion, (one, 0.0), sizes, is_whole, logs)
+    if criterion == GINI:
+        end = pair[0] / (before + far) + pair[1] / (after - far)
+        return max(pair[0] / before + pair[1] / after, end) + more
+    return one + other
+
+
+@kernel
+def _move(
+    criterion: int, pair: tuple[float, float], sums: Any, number: Any, weight: float,
+    is_whole: bool, logs: Any,
+) -> tuple[float, float]:  # fmt: skip
+    """The pair after a row has moved from right to left."""
+    here, there = sums[LEFT, number], sums[RIGHT, number]
+    sums[LEFT, number] = here + weight
+    sums[RIGHT, number] = max(there - weight, 0.0)
+    if criterion == GAIN:
+        term = _log(here + weight, is_whole, logs)
+        term += _log(sums[RIGHT, number], is_whole, logs)
+        change = term - sums[TERMS, number]
+        sums[TERMS, number] = term
+        return pair[0] + change, 0.0
+    if criterion == GINI:
+        return pair[0] + weight * (2 * here + weight), pair[1] - weight * (2 * there - weight)
+    return _pair(criterion, sums, is_whole, logs)
+
+
+@kernel
+def _step_through(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, criterion: int, sums: Any,
+    pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any, tie: float, best: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Which cut of a block is the first better one, -1 for none, and the best score; rows move."""
+    at, before, after = -1, sizes[0], sizes[1]
+    for place in range(start, end):
+        entry = entries[U(place)]
+        if entry & layout.tie_bit == 0:
+            here = _joined(criterion, pair, (before, after, 0.0), is_whole, logs)
+            if here > best + tie:
+                best, at = here, place
+        weight = 1.0 if is_whole else rows[WEIGHT, entry & layout.row_mask]
+        number = (entry >> layout.shift) & layout.class_mask
+        pair = _move(criterion, pair, sums, number, weight, is_whole, logs)
+        before, after = before + weight, after - weight
+    return at, best
+
+
+@kernel
+def _sizes(sums: Any) -> tuple[float, float, float]:
+    """The weights on the left, on the right, and of what is about to move."""
+    left = right = moved = 0.0
+    for number in range(sums.shape[1]):
+        left += sums[LEFT, number]
+        right += sums[RIGHT, number]
+        moved += sums[MOVED, number]
+    return left, right, moved
+
+
+@kernel
+def scan_classes(
+    entries: Any, first: int, low: int, high: int, layout: Layout, rows: Any, criterion: int,
+    sums: Any, is_whole: bool, logs: Any, tie: float, best: float,
+) -> tuple[int, float]:  # fmt: skip
+    """How many rows stand before the first cut that is better by more than a tie; 0 for none.
+
+    The cuts are those with at least `low` and at most `high` rows before them; LEFT and RIGHT
+    hold the sums of the rows on both sides of the first of them.
+    """
+    at, place = 0, first + low
+    while place <= first + high:
+        end = min(place + BLOCK, first + high + 1)
+        for number in range(sums.shape[1]):
+            sums[MOVED, number] = 0.0
+        add_slice(entries, place, end, layout, rows, is_whole, sums, MOVED)
+        sizes = _sizes(sums)
+        pair = _pair(criterion, sums, is_whole, logs)
+        if _at_most(criterion, sums, pair, sizes, is_whole, logs) > best + tie:
+            found, best = _step_through(
+                entries, place, end, layout, rows, criterion, sums, pair, sizes, is_whole, logs,
+                tie, best,
+            )  # fmt: skip
+            at = found - first if found >= 0 else at
+        else:
+            for number in range(sums.shape[1]):
+                sums[LEFT, number] += sums[MOVED, number]
+                sums[RIGHT, number] = max(sums[RIGHT, number] - sums[MOVED, number], 0.0)
+        place = end
+    return at, best

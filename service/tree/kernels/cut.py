@@ -1,0 +1,118 @@
+"""The best cut of a node on one attribute whose values have an order."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.classes import add_slice, scan_classes
+from service.tree.kernels.compile import kernel
+from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
+from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
+from service.tree.kernels.score import SQUARED_ERROR
+from service.tree.kernels.two import scan_two
+
+
+@kernel
+def tell_known(
+    criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any
+) -> None:
+    """Writes down the statistics of the rows of a slice, which do not know, and of the others."""
+    for number in range(sums.shape[1]):
+        sums[NULL, number], sums[KNOWN, number] = 0.0, sums[TOTAL, number]
+    if start == end:
+        return
+    if criterion == SQUARED_ERROR:
+        add_moments(entries, start, end, layout, rows, sums, NULL)
+    else:
+        add_slice(entries, start, end, layout, rows, False, sums, NULL)
+    smallest = 0.0
+    for number in range(sums.shape[1]):
+        sums[KNOWN, number] -= sums[NULL, number]
+        smallest += 1e-12 * sums[KNOWN, number]
+    if criterion != SQUARED_ERROR:
+        # what rounding leaves of a class that nobody knows is nothing
+        for number in range(sums.shape[1]):
+            if sums[KNOWN, number] <= smallest:
+                sums[KNOWN, number] = 0.0
+
+
+@kernel
+def add_moments(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, line: int
+) -> None:
+    """Adds the rows of a slice to the sums of weight, weight x target and its square."""
+    for place in range(start, end):
+        row = entries[U(place)] & layout.row_mask
+        weight, target = rows[WEIGHT, row], rows[APART, row]
+        sums[line, 0] += weight
+        sums[line, 1] += weight * target
+        sums[line, 2] += weight * target * target
+
+
+@kernel
+def window(
+    entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float, is_whole: bool
+) -> tuple[int, int]:
+    """The fewest and the most rows before a cut that leaves so much weight on both sides."""
+    if is_whole:
+        low = max(1, int(np.ceil(least)))
+        return low, n_known - low
+    low, high, weight = 0, n_known, 0.0
+    while low < n_known and (weight < least or low == 0):
+        weight += rows[WEIGHT, entries[U(first + low)] & layout.row_mask]
+        low += 1
+    if weight < least:
+        return n_known, 0
+    weight = 0.0
+    while high > 0 and (weight < least or high == n_known):
+        high -= 1
+        weight += rows[WEIGHT, entries[U(first + high)] & layout.row_mask]
+    return low, high if weight >= least else 0
+
+
+@kernel
+def scan(
+    criterion: int, entries: Any, first: int, span: tuple[int, int], layout: Layout, rows: Any,
+    sums: Any, is_whole: bool, logs: Any, tie: float, best: float,
+) -> tuple[int, float]:  # fmt: skip
+    """How many rows stand before the best cut, 0 for none, and what its sides score."""
+    low, high = span
+    if criterion == SQUARED_ERROR:
+        known = (sums[KNOWN, 0], sums[KNOWN, 1])
+        if is_whole:
+            return scan_whole_numbers(entries, first, low, high, layout, rows, known, tie, best)
+        return scan_numbers(entries, first, low, high, layout, rows, known, tie, best)
+    if is_whole and sums.shape[1] == 2:
+        totals = (int(sums[KNOWN, 0]), int(sums[KNOWN, 1]))
+        return scan_two(entries, first, low, high, layout, totals, criterion, logs, tie, best)
+    for number in range(sums.shape[1]):
+        sums[LEFT, number] = 0.0
+    add_slice(entries, first, first + low, layout, rows, is_whole, sums, LEFT)
+    for number in range(sums.shape[1]):
+        sums[RIGHT, number] = max(sums[KNOWN, number] - sums[LEFT, number], 0.0)
+    return scan_classes(
+        entries, first, low, high, layout, rows, criterion, sums, is_whole, logs, tie, best
+    )
+
+
+@kernel
+def left_weight(
+    entries: Any, first: int, cut: int, layout: Layout, rows: Any, is_whole: bool
+) -> float:
+    """The weight of the rows before a cut."""
+    if is_whole:
+        return float(cut)
+    weight = 0.0
+    for place in range(first, first + cut):
+        weight += rows[WEIGHT, entries[U(place)] & layout.row_mask]
+    return weight
+
+
+@kernel
+def count_cuts(entries: Any, start: int, end: int, tie_bit: np.uint64) -> int:
+    """How many entries of a slice can be cut before."""
+    found = 0
+    for place in range(start, end):
+        found += 1 if entries[U(place)] & tie_bit == 0 else 0
+    return found

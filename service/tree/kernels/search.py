@@ -1,0 +1,208 @@
+"""The best split of a node on each attribute."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.c45 import cut_c45, sets_c45
+from service.tree.kernels.compile import inlined, kernel
+from service.tree.kernels.cut import count_cuts, left_weight, scan, tell_known, window
+from service.tree.kernels.entries import count_known
+from service.tree.kernels.fill import fill_null, filled_column
+from service.tree.kernels.rooms import (
+    CUT,
+    FILLED,
+    FOUND,
+    GAIN_HERE,
+    HAS_NULL,
+    INFO,
+    IS_CATEGORICAL,
+    KNOWN,
+    MAJORITY,
+    MULTIWAY,
+    N_VALUES,
+    NO_COST,
+    NULL,
+    OWN_BRANCH,
+    PLACE,
+    SIZES,
+    SUBSET,
+    TEXTBOOK,
+    THRESHOLD,
+    TOTAL,
+    Columns,
+    Room,
+    Rules,
+    Work,
+)
+from service.tree.kernels.score import is_enough, score, split_info, weight_of
+from service.tree.kernels.sets import (
+    ROUNDING,
+    best_category,
+    fill_table,
+    multiway,
+    tell_table,
+    two_sides,
+)
+from service.tree.kernels.subsets import best_subset
+
+
+@kernel
+def search(
+    rules: Rules, columns: Columns, room: Room, work: Work, place: tuple[int, int],
+    attributes: tuple[int, int], weight: float, is_whole: bool,
+) -> None:  # fmt: skip
+    """Writes down the best split of each of some attributes.
+
+    Where only the best of all counts, an attribute that cannot be it has none.
+    """
+    is_race = rules.fine_print == TEXTBOOK and not rules.by_ratio and rules.cost_rule == NO_COST
+    to_beat = 0.0 if is_race else -np.inf
+    whole = score(rules.criterion, work.sums, TOTAL)
+    for attribute in range(attributes[0], attributes[1]):
+        work.found[attribute, FOUND] = 0
+        work.found[attribute, FILLED] = np.nan
+        if columns.facts[attribute, IS_CATEGORICAL]:
+            _search_sets(rules, columns, room, work, attribute, place, weight)
+        else:
+            _search_cut(
+                rules, columns, room, work, attribute, place, weight, is_whole, to_beat, whole
+            )
+        if is_race and work.found[attribute, FOUND] > 0:
+            to_beat = max(to_beat, work.found[attribute, GAIN_HERE])
+
+
+@inlined
+def _search_cut(
+    rules: Rules, columns: Columns, room: Room, work: Work, attribute: int,
+    place: tuple[int, int], weight: float, is_whole: bool, to_beat: float, whole: float,
+) -> None:  # fmt: skip
+    """Writes down the best cut of an attribute whose values have an order."""
+    layout, entries, rows = columns.layout, room.entries, room.rows
+    start = columns.facts[attribute, PLACE] * room.stride + place[0]
+    end = start + place[1] - place[0]
+    n_known = count_known(entries, start, end, layout.null_bit)
+    if rules.missing == MAJORITY and 0 < n_known < end - start:
+        at = filled_column(entries, start, n_known, end, layout, rows, work.scratch)
+        work.found[attribute, FILLED] = columns.values[room.origin[at], attribute]
+        entries, start, end, n_known = work.scratch, 0, end - start, end - start
+    tell_known(rules.criterion, entries, start + n_known, end, layout, rows, work.sums)
+    if rules.fine_print != TEXTBOOK:
+        cut_c45(rules, columns, room, work, attribute, start, n_known, weight, is_whole)
+        return
+    own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
+    if n_known < (1 if own else 2):
+        return
+    base = whole
+    if not own and n_known < end - start:
+        base = score(rules.criterion, work.sums, KNOWN)
+    null_score = score(rules.criterion, work.sums, NULL) if own else 0.0
+    span = window(entries, start, n_known, layout, rows, rules.min_weight - ROUNDING, is_whole)
+    at, here = scan(
+        rules.criterion, entries, start, span, layout, rows, work.sums, is_whole, work.logs,
+        rules.tie * weight, base - null_score + to_beat * weight,
+    )  # fmt: skip
+    if (
+        at == 0
+        and own
+        and count_cuts(entries, start + span[0], start + span[1] + 1, layout.tie_bit) == 0
+    ):
+        at, here = n_known, score(rules.criterion, work.sums, KNOWN)
+    if at > 0:
+        work.found[attribute, FOUND], work.found[attribute, CUT] = THRESHOLD, at
+        work.found[attribute, GAIN_HERE] = (here + null_score - base) / weight
+        if rules.by_ratio or own:
+            left = left_weight(entries, start, at, layout, rows, is_whole)
+            _judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
+
+
+@kernel
+def _judge_cut(
+    rules: Rules, left: float, own: bool, sums: Any, parts: Any, found: Any, attribute: int
+) -> None:
+    """Writes down how much branching a cut is, and forgets it where it leaves too little."""
+    known, null = weight_of(rules.criterion, sums, KNOWN), weight_of(rules.criterion, sums, NULL)
+    parts[SIZES, 0], parts[SIZES, 1], parts[SIZES, 2] = left, max(known - left, 0.0), null
+    found[attribute, INFO] = split_info(parts, 2, null)
+    if not is_enough(parts, 3 if own else 2, rules.min_weight - ROUNDING):
+        found[attribute, FOUND] = 0
+
+
+@inlined
+def _search_sets(
+    rules: Rules, columns: Columns, room: Room, work: Work, attribute: int,
+    place: tuple[int, int], weight: float,
+) -> None:  # fmt: skip
+    """Writes down the best division of an attribute's categories."""
+    n_values, line = columns.facts[attribute, N_VALUES], columns.facts[attribute, PLACE]
+    fill_table(
+        rules.criterion, room.entries, place[0], place[1], columns.layout, room.rows, room.codes,
+        line, n_values, work.table,
+    )  # fmt: skip
+    tell_table(n_values, work.table, work.sums)
+    if rules.missing == MAJORITY:
+        filled = fill_null(rules.criterion, n_values, work.table, work.sums)
+        work.found[attribute, FILLED] = filled if filled >= 0 else np.nan
+    if rules.fine_print != TEXTBOOK:
+        sets_c45(rules, work, attribute, n_values, weight)
+        return
+    own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
+    split, here = _divide(
+        rules, n_values, own, work.sides, attribute, work.table, work.sums, work.parts
+    )
+    if split > 0:
+        n_branches = n_values if split == MULTIWAY else 2
+        _judge_sets(
+            rules,
+            split,
+            here,
+            n_branches,
+            own,
+            weight,
+            work.sums,
+            work.parts,
+            work.found,
+            attribute,
+        )
+
+
+@kernel
+def _divide(
+    rules: Rules, n_values: int, own: bool, sides: Any, line: int, table: Any, sums: Any,
+    parts: Any,
+) -> tuple[int, float]:  # fmt: skip
+    """The kind of split, 0 for none, and what its branches score."""
+    split, is_found = rules.categorical, False
+    if split == MULTIWAY:
+        return split, multiway(rules.criterion, n_values, table, parts)
+    if split == SUBSET:
+        is_found = best_subset(rules, n_values, sides, line, table, sums)
+    else:
+        is_found = best_category(rules, n_values, sides, line, table, sums)
+    if is_found:
+        return split, two_sides(rules, n_values, sides, line, table, sums, parts)
+    if not own or weight_of(rules.criterion, sums, KNOWN) <= 0:
+        return 0, 0.0
+    # all that is known on one side, null on its own
+    sides[line, :n_values] = 0
+    here = two_sides(rules, n_values, sides, line, table, sums, parts)
+    sides[line, :n_values] = 0
+    return SUBSET, here
+
+
+@kernel
+def _judge_sets(
+    rules: Rules, split: int, here: float, n_branches: int, own: bool, weight: float, sums: Any,
+    parts: Any, found: Any, attribute: int,
+) -> None:  # fmt: skip
+    """Writes down what a division gains, unless its branches are too light."""
+    null, base = weight_of(rules.criterion, sums, NULL), score(rules.criterion, sums, KNOWN)
+    found[attribute, INFO] = split_info(parts, n_branches, null)
+    if own:
+        parts[SIZES, n_branches] = null
+        n_branches += 1
+        here += score(rules.criterion, sums, NULL)
+        base = score(rules.criterion, sums, TOTAL)
+    if is_enough(parts, n_branches, rules.min_weight - ROUNDING):
+        found[attribute, FOUND] = split
+        found[attribute, GAIN_HERE] = (here - base) / weight

@@ -1,0 +1,103 @@
+"""The best division of the categories of an attribute."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.compile import kernel
+from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, SIZES, SUBSET, WEIGHT, Rules
+from service.tree.kernels.score import SQUARED_ERROR, score, weight_of
+
+ROUNDING = 1e-9  # weights that ought to be equal differ by less
+
+
+@kernel
+def fill_table(
+    criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
+    line: int, n_values: int, table: Any,
+) -> None:  # fmt: skip
+    """Writes down the statistics of each category; those of null come behind the last."""
+    table[: n_values + 1] = 0.0
+    for place in range(start, end):
+        entry = entries[U(place)]
+        row = entry & layout.row_mask
+        code = codes[line, row]
+        category = U(n_values if code < 0 else code)
+        weight = rows[WEIGHT, row]
+        if criterion == SQUARED_ERROR:
+            moment = weight * rows[APART, row]
+            table[category, 0] += weight
+            table[category, 1] += moment
+            table[category, 2] += moment * rows[APART, row]
+        else:
+            table[category, (entry >> layout.shift) & layout.class_mask] += weight
+
+
+@kernel
+def tell_table(n_values: int, table: Any, sums: Any) -> None:
+    """Writes down the statistics of all categories together, and of null."""
+    for number in range(sums.shape[1]):
+        sums[NULL, number], sums[KNOWN, number] = table[n_values, number], 0.0
+        for category in range(n_values):
+            sums[KNOWN, number] += table[category, number]
+
+
+@kernel
+def multiway(criterion: int, n_values: int, table: Any, parts: Any) -> float:
+    """What the categories score, each a branch; their sizes are written down."""
+    found = 0.0
+    for category in range(n_values):
+        parts[SIZES, category] = weight_of(criterion, table, category)
+        found += score(criterion, table, category)
+    return found
+
+
+@kernel
+def two_sides(
+    rules: Rules, n_values: int, sides: Any, line: int, table: Any, sums: Any, parts: Any
+) -> float:
+    """What both sides score; of a subset split, categories that no row has go with the larger."""
+    sums[LEFT] = 0.0
+    sums[RIGHT] = 0.0
+    for category in range(n_values):
+        into = LEFT if sides[line, category] == 0 else RIGHT
+        for number in range(sums.shape[1]):
+            sums[into, number] += table[category, number]
+    parts[SIZES, 0] = weight_of(rules.criterion, sums, LEFT)
+    parts[SIZES, 1] = weight_of(rules.criterion, sums, RIGHT)
+    if rules.categorical == SUBSET:
+        larger = 0 if parts[SIZES, 0] >= parts[SIZES, 1] else 1
+        for category in range(n_values):
+            if weight_of(rules.criterion, table, category) <= 0:
+                sides[line, category] = larger
+    return score(rules.criterion, sums, LEFT) + score(rules.criterion, sums, RIGHT)
+
+
+@kernel
+def divided(rules: Rules, sums: Any) -> float:
+    """What is left and the rest score, minus infinity where a side is too light."""
+    for number in range(sums.shape[1]):
+        sums[RIGHT, number] = sums[KNOWN, number] - sums[LEFT, number]
+    one = weight_of(rules.criterion, sums, LEFT)
+    other = weight_of(rules.criterion, sums, RIGHT)
+    least = rules.min_weight - ROUNDING
+    if one <= 0 or other <= 0 or one < least or other < least:
+        return -np.inf
+    return score(rules.criterion, sums, LEFT) + score(rules.criterion, sums, RIGHT)
+
+
+@kernel
+def best_category(
+    rules: Rules, n_values: int, sides: Any, line: int, table: Any, sums: Any
+) -> bool:
+    """Whether one category can be divided from the rest; then the best is on side 0."""
+    tie, best, at = rules.tie * weight_of(rules.criterion, sums, KNOWN), -np.inf, -1
+    for category in range(n_values if n_values > 1 else 0):
+        sums[LEFT] = table[category]
+        here = divided(rules, sums)
+        if here > best + tie or (at < 0 and here > -np.inf):
+            best, at = here, category
+    for category in range(n_values):
+        sides[line, category] = 0 if category == at else 1
+    return at >= 0

@@ -1,0 +1,123 @@
+"""The columns, sorted once: the entries of each in the order of its values, nulls last."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.compile import kernel
+from service.tree.kernels.entries import Layout
+
+DIGIT = 11  # bits that are sorted by at a time
+N_DIGITS = 6
+UPPER = 3  # digits from which on values hardly ever are the same without being equal
+SIGN = np.uint64(1 << 63)
+LOWEST = np.uint64(0)
+
+
+@kernel
+def make_keys(values: Any, rows: Any, keys: Any, order: Any) -> int:
+    """How many rows know their value; their keys, whole numbers in the same order, come first."""
+    n_known, at = 0, len(rows)
+    for number in range(len(rows)):
+        value = values[rows[number]]
+        if np.isnan(value):
+            at -= 1
+            order[at] = number
+        else:
+            keys[n_known] = value + 0.0  # -0.0 is 0.0
+            order[n_known] = number
+            n_known += 1
+    # the nulls were put down from the end
+    low, high = n_known, len(rows) - 1
+    while low < high:
+        order[low], order[high] = order[high], order[low]
+        low, high = low + 1, high - 1
+    return n_known
+
+
+@kernel
+def lift(bits: Any, n_known: int) -> None:
+    """The bits of numbers made whole numbers in the same order."""
+    for place in range(n_known):
+        key = bits[place]
+        bits[place] = ~key if key & SIGN else key | SIGN
+
+
+@kernel
+def _pass(
+    digit: int, keys: Any, order: Any, to_keys: Any, to_order: Any, n_known: int, counts: Any
+) -> bool:
+    """Whether the keys differed in a digit: then they are sorted by it, what was equal as before."""
+    shift, mask = np.uint64(DIGIT * digit), np.uint64((1 << DIGIT) - 1)
+    counts[:] = 0
+    for place in range(n_known):
+        counts[(keys[place] >> shift) & mask] += 1
+    if counts[(keys[0] >> shift) & mask] == n_known:
+        return False
+    total = 0
+    for number in range(len(counts)):
+        counts[number], total = total, total + counts[number]
+    for place in range(n_known):
+        number = (keys[place] >> shift) & mask
+        to = counts[number]
+        counts[number] = to + 1
+        to_keys[to], to_order[to] = keys[place], order[place]
+    return True
+
+
+@kernel
+def _sorted_from(
+    first: int, keys: Any, order: Any, spare_keys: Any, spare_order: Any, n_known: int, counts: Any
+) -> None:
+    """Sorts keys and order by all digits from the first on."""
+    is_swapped = False
+    for digit in range(first, N_DIGITS):
+        if is_swapped:
+            is_moved = _pass(digit, spare_keys, spare_order, keys, order, n_known, counts)
+        else:
+            is_moved = _pass(digit, keys, order, spare_keys, spare_order, n_known, counts)
+        is_swapped = is_swapped != is_moved
+    if is_swapped:
+        keys[:n_known] = spare_keys[:n_known]
+        order[:n_known] = spare_order[:n_known]
+
+
+@kernel
+def _mended(keys: Any, order: Any, n_known: int) -> bool:
+    """Whether the lower digits could be put in order by a few steps each."""
+    for place in range(1, n_known):
+        key, row, at = keys[place], order[place], place
+        while at > 0 and keys[at - 1] > key:
+            keys[at], order[at] = keys[at - 1], order[at - 1]
+            at -= 1
+            if place - at > 64:
+                keys[at], order[at] = key, row
+                return False
+        keys[at], order[at] = key, row
+    return True
+
+
+@kernel
+def sort_column(
+    keys: Any, order: Any, spare_keys: Any, spare_order: Any, n_known: int, counts: Any
+) -> None:
+    """Sorts the keys and the order with them; equal keys stay as they are."""
+    if n_known < 2:
+        return
+    _sorted_from(N_DIGITS - UPPER, keys, order, spare_keys, spare_order, n_known, counts)
+    if not _mended(keys, order, n_known):
+        _sorted_from(0, keys, order, spare_keys, spare_order, n_known, counts)
+
+
+@kernel
+def write_entries(
+    keys: Any, order: Any, n_known: int, plain: Any, layout: Layout, out: Any
+) -> None:
+    """The entries of a column in order."""
+    for place in range(len(order)):
+        entry = np.uint64(plain[order[place]])
+        if place >= n_known:
+            entry |= layout.null_bit
+        elif place > 0 and keys[place] == keys[place - 1]:
+            entry |= layout.tie_bit
+        out[place] = entry

@@ -1,0 +1,119 @@
+"""The columns of a dataset, sorted once; every tree of its rows is grown from them."""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from service.tree.arrays import Bools, Floats, Ints
+from service.tree.attribute import Kind
+from service.tree.dataset import Dataset
+from service.tree.kernels.entries import Layout, make_layout
+from service.tree.kernels.part import give_numbers, part_many
+from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
+
+N_THREADS = 2
+MANY = 20_000  # rows from which on two threads are faster than one
+WIDEST = 1 << 32
+
+
+@dataclass(frozen=True)
+class Presorted:
+    """Entries of rows, column after column: as they came, then by each ordered attribute."""
+
+    layout: Layout
+    entries: Any  # uint32, or uint64 where rows and classes need it
+    codes: Any  # (categorical attribute, row): the number of its category, -1 for null
+    rows: Ints  # per row its number in the dataset
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+
+def is_ordered(data: Dataset) -> Bools:
+    """Per attribute whether its values have an order."""
+    return np.array([each.kind != Kind.CATEGORICAL for each in data.attributes])
+
+
+def presort(data: Dataset, rows: Ints) -> Presorted:
+    """The rows of a dataset, sorted by each ordered attribute."""
+    n_rows, ordered = len(rows), np.flatnonzero(is_ordered(data))
+    layout = make_layout(n_rows, max(len(data.classes), 1))
+    kind = np.uint32 if 2 * int(layout.tie_bit) <= WIDEST else np.uint64
+    entries = np.empty((len(ordered) + 1) * n_rows, kind)
+    plain = entries[:n_rows]
+    plain[:] = np.arange(n_rows)
+    if not data.is_regression:
+        plain |= (data.target[rows].astype(np.uint64) << layout.shift).astype(kind)
+
+    def sort(places: Iterable[int]) -> None:
+        space = _Space(n_rows)
+        for place in places:
+            out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
+            space.sort(data.values[:, ordered[place]], rows, plain, layout, out)
+
+    in_threads(sort, len(ordered), n_rows)
+    return Presorted(layout, entries, _codes(data, rows), rows)
+
+
+class _Space:
+    """What sorting a column needs, used for one after the other."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.numbers, self.order = np.empty(n_rows), np.empty(n_rows, np.int32)
+        self.keys, self.spare = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32)
+        self.counts = np.empty(1 << DIGIT, np.int64)
+
+    def sort(self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any) -> None:
+        """Writes down the entries of a column."""
+        n_known = make_keys(values, rows, self.numbers, self.order)
+        bits = self.numbers.view(np.uint64)
+        lift(bits, n_known)
+        sort_column(bits, self.order, self.keys, self.spare, n_known, self.counts)
+        write_entries(bits, self.order, n_known, plain, layout, out)
+
+
+def in_threads(work: Any, n_places: int, n_rows: int) -> None:
+    """Does the work of some places, by two threads where there are many rows."""
+    if n_rows < MANY or n_places < 2:
+        work(range(n_places))
+        return
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        for done in pool.map(work, [range(n, n_places, N_THREADS) for n in range(N_THREADS)]):
+            del done
+
+
+def _codes(data: Dataset, rows: Ints) -> Any:
+    categorical = np.flatnonzero(~is_ordered(data))
+    codes = np.empty((max(len(categorical), 1), len(rows)), np.int32)
+    for place, attribute in enumerate(categorical.tolist()):
+        column = data.values[rows, attribute]
+        codes[place] = np.where(np.isnan(column), -1, column)
+    return codes
+
+
+def picked(whole: Presorted, chosen: Bools) -> Presorted:
+    """Some of the rows, in the same order."""
+    layout, n_chosen = whole.layout, int(chosen.sum())
+    n_rows, n_columns = whole.n_rows, len(whole.entries) // whole.n_rows
+    side = np.where(chosen, 0, 2).astype(np.uint16)  # down the one branch, or nowhere
+    numbers, entries = (
+        np.empty(n_rows, np.int64),
+        np.empty(n_columns * n_chosen, whole.entries.dtype),
+    )
+
+    def pick(places: Iterable[int]) -> None:
+        marks, parts = np.zeros((5, 4), np.int64), np.zeros((2, 4))
+        give_numbers(whole.entries, 0, n_rows, side, layout, 1, numbers, marks)
+        for place in places:
+            part_many(
+                whole.entries, place * n_rows, (place + 1) * n_rows, entries, place * n_chosen,
+                side, layout, 1, numbers, marks, parts,
+            )  # fmt: skip
+
+    in_threads(pick, n_columns, n_rows)
+    return Presorted(layout, entries, whole.codes[:, chosen], whole.rows[chosen])

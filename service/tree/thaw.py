@@ -1,0 +1,164 @@
+"""From the nodes that the kernels grew to the table of nodes, parents before children."""
+
+import numpy as np
+
+from service.tree.arrays import Floats, Ints
+from service.tree.attribute import Kind
+from service.tree.candidate import Context
+from service.tree.criterion import CRITERIA
+from service.tree.engine import Yield
+from service.tree.grown import Grown
+from service.tree.kernels.rooms import (
+    ATTRIBUTE,
+    BRANCH,
+    CLASSES,
+    DEPTH,
+    FIRST_CHILD,
+    GAIN_OF_NODE,
+    HIGH,
+    LOW,
+    MEAN,
+    N_BRANCHES,
+    NODE_FILLED,
+    NODE_WEIGHT,
+    PARENT,
+    SENT,
+    SIDES_START,
+    SPLIT,
+    VARIANCE,
+    Nodes,
+)
+from service.tree.nodes import Operator, Split, Tree
+from service.tree.parts import Part
+
+
+def grown_of(context: Context, part: Part, made: Yield) -> Grown:
+    """The tree of all nodes, and what its training knows."""
+    order = breadth_first(made.nodes)
+    links, numbers = made.nodes.links[order], made.nodes.numbers[order]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    parent = np.append(-1, place[links[1:, PARENT]])
+    weight, numbers = numbers[:, NODE_WEIGHT], _answering(context, numbers, parent)
+    is_leaf = links[:, ATTRIBUTE] < 0
+    operator, value, set_start, set_values = _edges(context, made, links, numbers, parent)
+    tree = Tree(
+        parent=parent,
+        depth=links[:, DEPTH].copy(),
+        branch=links[:, BRANCH].copy(),
+        operator=operator,
+        value=value,
+        set_start=set_start,
+        set_values=set_values,
+        share=_shares(parent, numbers[:, SENT], links[:, N_BRANCHES]),
+        weight=weight,
+        distribution=np.ascontiguousarray(numbers[:, CLASSES:]),
+        mean=numbers[:, MEAN].copy(),
+        variance=numbers[:, VARIANCE].copy(),
+        impurity=_impurity(context, numbers),
+        attribute=links[:, ATTRIBUTE].copy(),
+        split=links[:, SPLIT].copy(),
+        gain=np.where(is_leaf, np.nan, numbers[:, GAIN_OF_NODE]),
+        alpha_cut=np.full(len(order), np.nan),
+    )
+    return Grown(tree, part, np.where(is_leaf, np.nan, numbers[:, NODE_FILLED]))
+
+
+def breadth_first(nodes: Nodes) -> Ints:
+    """The nodes level by level, siblings together."""
+    level = np.zeros(1, dtype=np.int64)
+    levels = []
+    while len(level):
+        levels.append(level)
+        inner = level[nodes.links[level, ATTRIBUTE] >= 0]
+        counts = nodes.links[inner, N_BRANCHES]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        level = np.repeat(nodes.links[inner, FIRST_CHILD], counts) + within
+    return np.concatenate(levels)
+
+
+def _answering(context: Context, numbers: Floats, parent: Ints) -> Floats:
+    """The numbers of each node, where it is empty with its parent's statistics."""
+    made = numbers.copy()
+    empty = np.flatnonzero((numbers[:, NODE_WEIGHT] == 0) & (parent >= 0))
+    above = numbers[parent[empty]]
+    made[empty, MEAN], made[empty, VARIANCE] = above[:, MEAN], above[:, VARIANCE]
+    made[empty, CLASSES:] = above[:, CLASSES:]
+    if context.params.rules == "r8" and len(empty):
+        # Release 8 is sure of the parent's class there
+        made[empty, CLASSES:] = 0.0
+        made[empty, CLASSES + np.argmax(above[:, CLASSES:], axis=1)] = above[:, NODE_WEIGHT]
+    return made
+
+
+def _shares(parent: Ints, sent: Floats, n_branches: Ints) -> Floats:
+    """Per node the part of its parent's known weight that came down to it; 1 at the root."""
+    above = parent[1:]
+    total = np.bincount(above, sent[1:], len(parent))[above]
+    equal = 1.0 / np.maximum(n_branches[above], 1)
+    return np.append(1.0, np.where(total > 0, sent[1:] / np.where(total > 0, total, 1.0), equal))
+
+
+def _impurity(context: Context, numbers: Floats) -> Floats:
+    if context.data.is_regression:
+        return numbers[:, VARIANCE].copy()
+    return CRITERIA[context.params.criterion].impurity(np.ascontiguousarray(numbers[:, CLASSES:]))
+
+
+def _edges(
+    context: Context, made: Yield, links: Ints, numbers: Floats, parent: Ints
+) -> tuple[Ints, Floats, Ints, Ints]:
+    """Per node the condition on the edge that leads to it: operator, value, and its set."""
+    above, branch = np.maximum(parent, 0), links[:, BRANCH]
+    split = links[above, SPLIT]
+    operator = np.where(split == Split.MULTIWAY, int(Operator.EQUAL), int(Operator.AMONG))
+    operator = np.where(split == Split.THRESHOLD, int(Operator.AT_MOST) + branch, operator)
+    value = np.where(split == Split.MULTIWAY, branch.astype(np.float64), np.nan)
+    value = np.where(split == Split.THRESHOLD, _thresholds(context, links, numbers)[above], value)
+    own = _is_null_branch(context, links, above, branch)
+    operator, value = np.where(own, int(Operator.NULL), operator), np.where(own, np.nan, value)
+    operator[0], value[0] = Operator.NONE, np.nan
+    sets = []
+    for at in np.flatnonzero(operator == Operator.AMONG).tolist():
+        start = int(links[above[at], SIDES_START])
+        n_values = len(context.data.attributes[links[above[at], ATTRIBUTE]].values)
+        found = np.flatnonzero(made.nodes.sides[start : start + n_values] == branch[at])
+        if len(found) == 1:
+            operator[at], value[at], found = Operator.EQUAL, float(found[0]), found[:0]
+        sets.append((at, found))
+    sizes = np.zeros(len(links), dtype=np.int64)
+    for at, found in sets:
+        sizes[at] = len(found)
+    start_of = np.append(0, np.cumsum(sizes))
+    values = [np.empty(0, np.int64), *(found for _, found in sets)]
+    return operator, value, start_of, np.concatenate(values)
+
+
+def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) -> Ints:
+    """Per node whether the edge to it is null's own."""
+    if context.params.missing != "own_branch":
+        return np.zeros(len(links), dtype=bool)
+    has_null = context.has_null[np.maximum(links[above, ATTRIBUTE], 0)]
+    return has_null & (branch == links[above, N_BRANCHES] - 1)
+
+
+def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
+    """Per node where it cuts; NaN where it does not."""
+    low, high = numbers[:, LOW], numbers[:, HIGH]
+    with np.errstate(over="ignore"):
+        middle = (low + high) / 2
+    middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
+    middle = np.where((low <= middle) & (middle < high), middle, low)
+    if context.params.cut == "below_midpoint":
+        # a value that is the midpoint itself goes up; a number between the two is below it
+        middle = np.where(middle > low, np.nextafter(middle, -np.inf), low)
+    is_cut = links[:, SPLIT] == Split.THRESHOLD
+    attribute = links[:, ATTRIBUTE]
+    for number in np.unique(attribute[is_cut]).tolist():
+        here = is_cut & (attribute == number)
+        if context.data.attributes[number].kind == Kind.ORDINAL:
+            middle[here] = low[here]  # between two ranks there is nothing
+        elif context.params.cut == "training_value":
+            values = np.sort(context.data.values[context.rows, number])  # NaN comes last
+            middle[here] = values[np.searchsorted(values, middle[here], side="right") - 1]
+    return np.where(is_cut, middle, np.nan)
