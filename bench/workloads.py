@@ -1,12 +1,11 @@
 """What is measured: data, contenders and the limits that must hold."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.contest import N_THREADS, Contender
 from bench.data import Recipe
 from bench.peers.places import J48, LIGHTGBM, OURS, RPART, SCIKIT_LEARN, XGBOOST, YDF
-from service.tree.params import Params
 
 MIN_LEAF = 5
 SIZES = {"1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
@@ -17,7 +16,7 @@ TO_YDF = 0.25  # four times as fast
 LARGEST_STORED = "the largest set of tests/data"
 SECONDS, BYTES_A_CELL = "seconds", "bytes a cell"
 # without being told, the learner may search large data by bins
-EXACT = {"search": "exact"} if "search" in {each.name for each in fields(Params)} else {}
+EXACT = {"search": "exact"}
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,8 @@ class Judged:
 
 def learn_auto(task: Task) -> Learned:
     """The tree of the best way, with all that was tried."""
-    task = sorted_once(task)
+    for search in sorted({params.search for params in _families(task).values()}):
+        task = sorted_once(task, search)
     families, options = _grown_in_time(task)
     judged = _judged(task, families, options)
     weights = task.data.weights[judged.rows]
@@ -115,12 +116,17 @@ def _families(task: Task) -> dict[str, Params]:
     kept = {
         name: getattr(asked, name)
         for name in ("missing", "max_depth", "min_rows", "min_gain", "cost_rule", "cost_exponent",
-                     "folds", "seed", "leaf_estimate", "estimate_weight")
+                     "folds", "seed", "bins", "leaf_estimate", "estimate_weight")
     }  # fmt: skip
     families = FOR_NUMBERS if task.data.is_regression else FOR_CLASSES
     plain = asked.missing in ("fractional", "drop") and asked.cost_rule == "none"
     return {
-        name: replace(params, **kept, min_weight=max(params.min_weight, asked.min_weight))
+        name: replace(
+            params,
+            **kept,
+            min_weight=max(params.min_weight, asked.min_weight),
+            search=asked.search if params.rules == "textbook" else "exact",
+        )
         for name, params in families.items()
         if plain or params.rules == "textbook"
     }

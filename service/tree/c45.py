@@ -5,7 +5,7 @@ in is named below. See docs/algorithms.md for the list.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,8 +72,15 @@ def _split_info(rules: Rules, sizes: Floats, total: float) -> float:
 
 def search_c45(context: Context, attribute: int, view: View, rules: Rules) -> Candidate | None:
     """The candidate of one attribute, or None where it cannot be used."""
-    if context.data.attributes[attribute].kind != Kind.CATEGORICAL:
-        return _numeric(context, attribute, view, rules)
+    if context.data.attributes[attribute].kind == Kind.CATEGORICAL:
+        found = _categorical(context, attribute, view, rules)
+    else:
+        found = _numeric(context, attribute, view, rules)
+    return None if found is None else replace(found, filled=view.filled)
+
+
+def _categorical(context: Context, attribute: int, view: View, rules: Rules) -> Candidate | None:
+    """The split into all categories, or the best one from the rest."""
     table = by_category(view, len(context.data.attributes[attribute].values))
     if context.params.categorical == "one_vs_rest":
         return _one_vs_rest(context, attribute, view, table, rules)

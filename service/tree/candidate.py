@@ -12,7 +12,7 @@ from service.tree.dataset import Dataset
 from service.tree.nodes import Split
 from service.tree.params import Params
 from service.tree.parts import Part, View
-from service.tree.rpart_order import Origin, origin_of
+from service.tree.rpart_order import Origin, is_rpart, origin_of
 
 ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
@@ -73,7 +73,7 @@ class Context:
 def make_context(data: Dataset, params: Params, part: Part | None = None) -> Context:
     """The context of growing a tree from these data, or from a part of them: a fold's rows."""
     rows = np.flatnonzero(data.weights > 0) if part is None else part.rows
-    origin = origin_of(data, is_fold=part is not None) if params.rules == "rpart" else None
+    origin = origin_of(data, is_fold=part is not None) if is_rpart(params) else None
     has_null = [bool(np.isnan(column[rows]).any()) for column in data.values.T]
     return Context(data, params, rows, np.array(has_null), _tie(data), origin)
 

@@ -99,6 +99,10 @@ def _of_company(params: Params, overrides: Mapping[str, Any]) -> Iterator[tuple[
     """Parameters that mean nothing without another one."""
     if params.numeric_penalty and params.rules not in C45_RULES:
         yield "numeric_penalty", f"it is for rules = j48 or r8, but rules are {params.rules}"
+    if params.search == "histogram" and params.rules != "textbook":
+        yield "search", f"histogram is for rules = textbook, but rules are {params.rules}"
+    if "bins" in overrides and params.search != "histogram":
+        yield "bins", f"it is for search = histogram, but search is {params.search}"
     if "cost_exponent" in overrides and params.cost_rule != "power_per_cost":
         rule = params.cost_rule
         yield "cost_exponent", f"it is for cost_rule = power_per_cost, but cost_rule is {rule}"

@@ -8,9 +8,10 @@ import numpy as np
 
 from service.errors import LimitReached
 from service.tree.arrays import Bools, Floats, Ints
+from service.tree.attribute import Kind
 from service.tree.c45 import NEIGHBOURS, WIDE, tolerance_of
 from service.tree.candidate import Context
-from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, NEEDS_NODES, NEEDS_ROOM, grow
+from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     CLASSES,
@@ -23,14 +24,15 @@ from service.tree.kernels.rooms import (
     IS_CLOSE,
     IS_COUNTED,
     J48,
+    LARGEST,
     MAJORITY,
     N_VALUES,
     NO_COST,
-    NODE_WEIGHT,
     OWN_BRANCH,
     PLACE,
     POWER_PER_COST,
     R8,
+    RPART,
     STOP,
     TARGET,
     TEXTBOOK,
@@ -44,6 +46,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
 from service.tree.nodes import Split
 from service.tree.presort import Presorted, is_ordered
+from service.tree.rpart_order import is_rpart
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
 
@@ -72,29 +75,30 @@ class Yield:
 
     nodes: Nodes
     n_nodes: int
+    n_sides: int  # that are filled in
     n_pairs: int  # of row and weight at the leaves: more than rows where nulls were divided
 
 
-def grow_nodes(
-    context: Context, columns: Presorted, weights: Floats, max_nodes: int, report: Report
+def refuse_beyond(max_nodes: int, n_nodes: int) -> None:
+    """Too large a tree is an error."""
+    if n_nodes > max_nodes:
+        raise LimitReached(
+            f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
+        )
+
+
+def grow_in(
+    room: Room, rules: Rules, facts: Columns, work: Work, nodes: Nodes, n_rows: int, tell: Report
 ) -> Yield:
-    """The nodes of the full tree of presorted rows; their entries are used up."""
-    rules, facts = rules_of(context, columns, weights), columns_of(context, columns)
-    room, work = room_of(context, columns, weights, rules), work_of(context, columns)
-    nodes = make_nodes(FIRST_NODES + int(facts.facts[:, N_VALUES].max()), len(context.data.classes))
+    """What grows from the first rows of a room; now and then the weight that is settled is told."""
     waiting, settled = np.zeros((len(nodes.links), 3), np.int64), np.zeros(1)
-    waiting[0, 2] = columns.n_rows
+    waiting[0, 2] = n_rows
     state = np.array([1, 1, 0, 0])
     while True:
         ended = grow(rules, facts, room, work, nodes, waiting, state, settled, BUDGET)
-        n_nodes = int(state[N_NODES])
-        if n_nodes > max_nodes:
-            raise LimitReached(
-                f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
-            )
-        report(min(float(settled[0]) / float(nodes.numbers[0, NODE_WEIGHT]), 1.0), n_nodes)
+        tell(float(settled[0]), int(state[N_NODES]))
         if ended == DONE:
-            return Yield(nodes, n_nodes, int(state[N_PAIRS]))
+            return Yield(nodes, int(state[N_NODES]), int(state[N_SIDES]), int(state[N_PAIRS]))
         if ended == NEEDS_ROOM:
             room = more_room(room)
         elif ended == NEEDS_NODES:
@@ -107,7 +111,7 @@ def rules_of(context: Context, columns: Presorted, weights: Floats) -> Rules:
     params = context.params
     is_divided = MISSING[params.missing] == FRACTIONAL and bool(context.has_null.any())
     return Rules(
-        fine_print=FINE_PRINT[params.rules],
+        fine_print=RPART if is_rpart(params) else FINE_PRINT[params.rules],
         criterion=CRITERIA[params.criterion],
         by_ratio=params.criterion == "gain_ratio",
         categorical=int(CATEGORICAL[params.categorical]),
@@ -123,7 +127,18 @@ def rules_of(context: Context, columns: Presorted, weights: Floats) -> Rules:
         cost_rule=COST_RULES[params.cost_rule],
         cost_exponent=float(params.cost_exponent),
         is_weighted=is_divided or not bool((weights == 1.0).all()),
+        largest=0.0 if context.origin is None else context.origin.largest,
+        risk_column=_risk_column(context, columns),
     )
+
+
+def _risk_column(context: Context, columns: Presorted) -> int:
+    """The column with the rows in the order of the first attribute, null being 0; -1 for none."""
+    ordered = is_ordered(context.data)
+    if not (is_rpart(context.params) and context.data.is_regression):
+        return -1
+    n_columns = len(columns.entries) // columns.n_rows
+    return n_columns - 1 if n_columns > 1 + ordered.sum() else int(ordered[0])
 
 
 def columns_of(context: Context, columns: Presorted) -> Columns:
@@ -145,7 +160,8 @@ def columns_of(context: Context, columns: Presorted) -> Columns:
     costs = np.zeros((2, max(len(facts), len(groups))))
     costs[0, : len(facts)] = [each.cost for each in data.attributes]
     costs[1, : len(groups)] = [data.group_costs.get(name, 0.0) for name in groups]
-    return Columns(columns.layout, facts, costs, data.values)
+    scale = np.ones(len(data.classes)) if context.origin is None else context.origin.scale
+    return Columns(columns.layout, facts, costs, data.values, scale)
 
 
 def _is_close(values: Floats, columns: Presorted, facts: Ints, ordered: Bools) -> Bools:
@@ -162,13 +178,17 @@ def _is_close(values: Floats, columns: Presorted, facts: Ints, ordered: Bools) -
     return close
 
 
-def room_of(context: Context, columns: Presorted, weights: Floats, rules: Rules) -> Room:
-    """The room of presorted rows; behind them there is some where rows may be copied."""
-    n_rows, facts = columns.n_rows, context.data.attributes
-    has_many = bool(context.has_null.any()) or (
-        rules.categorical == Split.MULTIWAY and any(each.values for each in facts)
-    )
-    stride = n_rows + n_rows * 5 // 4 + 64 if has_many else n_rows
+def needs_room(context: Context) -> bool:
+    """Whether rows may go down many branches, for which there is to be room behind them."""
+    is_multiway = context.params.categorical == "multiway"
+    has_values = any(each.kind == Kind.CATEGORICAL for each in context.data.attributes)
+    return bool(context.has_null.any()) or (is_multiway and has_values)
+
+
+def room_of(context: Context, columns: Presorted, weights: Floats, *, is_wide: bool) -> Room:
+    """The room of presorted rows; a wide one has places behind them."""
+    n_rows = columns.n_rows
+    stride = n_rows * 9 // 4 + 64 if is_wide else n_rows
     entries = columns.entries
     if stride > n_rows:
         entries = wider(entries, n_rows, stride)
@@ -201,21 +221,26 @@ def more_room(room: Room) -> Room:
     )
 
 
-def work_of(context: Context, columns: Presorted) -> Work:
-    """Small arrays for one thread."""
-    data, n_rows = context.data, columns.n_rows
+def logs_of(n_rows: int) -> Floats:
+    """x log x of all whole numbers that may be asked for."""
+    count = np.arange(n_rows + 2, dtype=np.float64)
+    return count * np.log2(np.maximum(count, 1.0))
+
+
+def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> Work:
+    """Small arrays for one thread that works on at most so many rows."""
+    data = context.data
     n_statistics, n_attributes = len(data.classes) or 3, len(data.attributes)
     most = max([len(each.values) for each in data.attributes], default=0) + 4
-    count = np.arange(n_rows + 2, dtype=np.float64)
     return Work(
-        count * np.log2(np.maximum(count, 1.0)),
+        logs,
         np.empty(n_rows + 1, columns.entries.dtype),
         np.zeros((7, n_statistics)),
         np.zeros((most, n_statistics)),
         np.zeros((2, most)),
         np.zeros((5, most), np.int64),
         np.zeros((n_attributes, most), np.int64),
-        np.zeros((n_attributes, 5)),
+        np.zeros((n_attributes, 6)),
     )
 
 
@@ -223,7 +248,9 @@ def make_nodes(size: int, n_classes: int) -> Nodes:
     """Room for so many nodes; the first one is the root."""
     links = np.zeros((size, 8), np.int64)
     links[0, ATTRIBUTE] = -1
-    return Nodes(links, np.full((size, CLASSES + n_classes), np.nan), np.zeros(size, np.int64))
+    numbers = np.full((size, CLASSES + n_classes), np.nan)
+    numbers[0, LARGEST] = 0.0
+    return Nodes(links, numbers, np.zeros(size, np.int64))
 
 
 def more_nodes(nodes: Nodes) -> Nodes:

@@ -14,7 +14,8 @@ from service.tree.criterion import TIE
 from service.tree.dataset import Dataset
 from service.tree.params import Params
 from service.tree.parts import Part, view
-from service.tree.rpart import candidates_rpart, choose_rpart, is_rpart
+from service.tree.rpart import candidates_rpart, choose_rpart
+from service.tree.rpart_order import is_rpart
 from service.tree.search import search
 from service.tree.sprout import Sprout, divide, make_sprout
 

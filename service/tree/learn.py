@@ -12,6 +12,7 @@ from service.tree.nodes import Tree
 from service.tree.params import Params
 from service.tree.pruners import PRUNERS, Learned, Task
 
+MANY_ROWS = 200_000  # from which on cuts are searched by histograms, unless params say otherwise
 LEARNERS = PRUNERS | {"auto": learn_auto}
 
 
@@ -21,7 +22,7 @@ def study(task: Task) -> Learned:
         factors = task.class_weights[task.data.target.astype(np.int64)]
         weighed = replace(task.data, weights=task.data.weights * factors)
         task = replace(task, data=weighed, class_weights=None)
-    task = _some_rows(task, task.data.weights > 0)
+    task = _searching(_some_rows(task, task.data.weights > 0))
     # one row leaves nothing to validate with
     learner = LEARNERS[task.params.pruning if len(task.data.target) > 1 else "none"]
     if task.params.missing != "drop":
@@ -33,6 +34,14 @@ def study(task: Task) -> Learned:
     learned = learner(_some_rows(task, complete))
     dropped = {"rows_dropped": int((~complete).sum())}
     return replace(learned, notes=learned.notes | dropped)
+
+
+def _searching(task: Task) -> Task:
+    """The task whose params say how cuts are searched."""
+    if task.params.search != "auto":
+        return task
+    is_large = len(task.data.target) >= MANY_ROWS and task.params.rules == "textbook"
+    return replace(task, params=replace(task.params, search="histogram" if is_large else "exact"))
 
 
 def _some_rows(task: Task, chosen: Bools) -> Task:

@@ -15,6 +15,8 @@ class Params:
     missing: str = "fractional"  # fractional, majority, own_branch, drop, stop
     rules: str = "textbook"  # textbook, j48, r8, rpart: the fine print of candidates
     cut: str = "midpoint"  # midpoint, below_midpoint, training_value
+    search: str = "auto"  # exact, histogram; auto: by the number of rows
+    bins: int = 255  # of an attribute in a histogram
     numeric_penalty: bool = False  # log2(cuts tried) / weight is taken from a numeric gain
     collapse: bool = False  # a subtree with no fewer training errors than a leaf becomes one
     max_depth: int | None = None  # None: as deep as it goes
@@ -48,6 +50,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "missing": ("fractional", "majority", "own_branch", "drop", "stop"),
     "rules": ("textbook", "j48", "r8", "rpart"),
     "cut": ("midpoint", "below_midpoint", "training_value"),
+    "search": ("auto", "exact", "histogram"),
     "cost_rule": ("none", "gain_per_cost", "power_per_cost", "gain_squared_per_cost"),
     "pruning": (
         "none", "hold_out", "reduced_error", "penalised", "cost_complexity", "pessimistic", "auto",

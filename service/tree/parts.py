@@ -115,7 +115,6 @@ def send_own_branch(part: Part, sent: Sent, shares: Floats) -> list[Part]:
 
 def _joined(known: Part, rows: Ints, weights: Floats) -> Part:
     kept = weights > 0  # a weight can be divided until floating point has no smaller one
-    return Part(
-        np.concatenate([known.rows, rows[kept]]),
-        np.concatenate([known.weights, weights[kept]]),
-    )
+    joined = np.concatenate([known.rows, rows[kept]])
+    order = np.argsort(joined, kind="stable")
+    return Part(joined[order], np.concatenate([known.weights, weights[kept]])[order])

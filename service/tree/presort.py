@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from service.tree.attribute import Kind
 from service.tree.dataset import Dataset
 from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
+from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
 
 N_THREADS = 2
@@ -39,25 +40,41 @@ def is_ordered(data: Dataset) -> Bools:
     return np.array([each.kind != Kind.CATEGORICAL for each in data.attributes])
 
 
-def presort(data: Dataset, rows: Ints) -> Presorted:
-    """The rows of a dataset, sorted by each ordered attribute."""
-    n_rows, ordered = len(rows), np.flatnonzero(is_ordered(data))
-    layout = make_layout(n_rows, max(len(data.classes), 1))
+def unsorted(data: Dataset, rows: Ints) -> Presorted:
+    """The rows of a dataset as they came."""
+    layout = make_layout(len(rows), max(len(data.classes), 1))
     kind = np.uint32 if 2 * int(layout.tie_bit) <= WIDEST else np.uint64
-    entries = np.empty((len(ordered) + 1) * n_rows, kind)
-    plain = entries[:n_rows]
-    plain[:] = np.arange(n_rows)
+    entries: Any = np.arange(len(rows)).astype(kind)
     if not data.is_regression:
-        plain |= (data.target[rows].astype(np.uint64) << layout.shift).astype(kind)
+        entries |= (data.target[rows].astype(np.uint64) << layout.shift).astype(kind)
+    return Presorted(layout, entries, _codes(data, rows), rows)
+
+
+def presort(data: Dataset, rows: Ints, *, as_rpart: bool = False) -> Presorted:
+    """The rows of a dataset, sorted by each ordered attribute; what is equal as rpart leaves it.
+
+    In regression, rpart needs the rows by the first attribute, null as 0: one more column.
+    """
+    n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), unsorted(data, rows)
+    plain, layout = came.entries, came.layout
+    has_more = as_rpart and data.is_regression and has_null_first(data, rows)
+    entries = np.empty((len(ordered) + 1 + has_more) * n_rows, plain.dtype)
+    entries[:n_rows] = plain
 
     def sort(places: Iterable[int]) -> None:
         space = _Space(n_rows)
         for place in places:
             out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
-            space.sort(data.values[:, ordered[place]], rows, plain, layout, out)
+            values = data.values[:, ordered[place]]
+            if as_rpart:
+                _sort_as_rpart(values, rows, plain, layout, out)
+            else:
+                space.sort(values, rows, plain, layout, out)
 
     in_threads(sort, len(ordered), n_rows)
-    return Presorted(layout, entries, _codes(data, rows), rows)
+    if has_more:
+        entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
+    return replace(came, entries=entries)
 
 
 class _Space:
@@ -75,6 +92,22 @@ class _Space:
         lift(bits, n_known)
         sort_column(bits, self.order, self.keys, self.spare, n_known, self.counts)
         write_entries(bits, self.order, n_known, plain, layout, out)
+
+
+def has_null_first(data: Dataset, rows: Ints) -> bool:
+    """Whether the first attribute has an order, but some rows do not know it."""
+    return bool(is_ordered(data)[0] and np.isnan(data.values[rows, 0]).any())
+
+
+def ranked(values: Floats) -> Ints:
+    """The positions of the values in the order of rpart, null as 0."""
+    moved, order = np.where(np.isfinite(values), values, 0.0), np.arange(len(values))
+    sort_by_quicksort(moved, order)
+    return order
+
+
+def _sort_as_rpart(values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any) -> None:
+    write_ranked(ranked(values[rows]), values, rows, plain, layout, out)
 
 
 def in_threads(work: Any, n_places: int, n_rows: int) -> None:

@@ -8,17 +8,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
+from service.tree.binned import Binned, bin_columns, some_rows
 from service.tree.candidate import Context, make_context
 from service.tree.confirmed import confirmed
 from service.tree.cost_complexity import merged, risk_of, sequence, with_alpha_cut
 from service.tree.cross_validation import Validated, chosen_alpha, cross_validated
 from service.tree.cut import at_alpha
 from service.tree.dataset import Dataset, rows_of
-from service.tree.engine import grow_nodes
+from service.tree.engine import Yield
 from service.tree.folds import balanced_folds, hold_out, quantile_strata
-from service.tree.freeze import freeze
-from service.tree.grow import Report, grow_from, ignore, whole
+from service.tree.grow import Report, ignore, whole
+from service.tree.growing import grow_nodes
 from service.tree.grown import Grown
+from service.tree.histogram import grow_binned
 from service.tree.nodes import Tree
 from service.tree.params import Params
 from service.tree.parts import Part
@@ -26,8 +28,7 @@ from service.tree.penalised import default_alpha, penalised
 from service.tree.pessimism import collapse, prune
 from service.tree.presort import Presorted, picked, presort
 from service.tree.reduced_error import reduced_error
-from service.tree.rpart import is_rpart, squared_error
-from service.tree.sprout import breadth_first
+from service.tree.rpart_order import is_rpart
 from service.tree.thaw import grown_of
 
 MOST_ALPHAS = 500  # of a sequence that are judged by cross-validation
@@ -45,6 +46,7 @@ class Task:
     is_late: Callable[[], bool] = lambda: False  # whether the time for choosing is up
     class_weights: Floats | None = None  # per class the factor of its rows' weights
     columns: Presorted | None = None  # all rows sorted, where many trees are grown from them
+    bins: Binned | None = None  # or all rows in bins
 
 
 @dataclass(frozen=True)
@@ -70,35 +72,56 @@ Pruner: TypeAlias = Callable[[Task], Learned]
 
 def grown_tree(context: Context, part: Part, task: Task) -> Grown:
     """The tree of these rows; collapsed where the params ask."""
-    if is_rpart(context.params):
-        root = grow_from(context, part, None, task.max_nodes, task.report)
-        sprouts = breadth_first(root)
-        filled = [np.nan if s.candidate is None else s.candidate.filled for s in sprouts]
-        risks = None
-        if context.data.is_regression:
-            risks = np.array([squared_error(context, s.part, is_root=s is root) for s in sprouts])
-        grown = Grown(freeze(context, root), part, np.array(filled), risks)
-    else:
-        columns = _columns(task, part)
-        grown = grown_of(
-            context, part, grow_nodes(context, columns, part.weights, task.max_nodes, task.report)
-        )
+    grown = grown_of(context, part, _nodes(context, part, task))
     return collapse(grown) if context.params.collapse else grown
 
 
+def _nodes(context: Context, part: Part, task: Task) -> Yield:
+    if context.params.search == "histogram":
+        bins = _bins(task, part)
+        return grow_binned(context, bins, part.weights, task.max_nodes, task.report)
+    columns = _columns(task, part)
+    return grow_nodes(context, columns, part.weights, task.max_nodes, task.report)
+
+
 def _columns(task: Task, part: Part) -> Presorted:
-    """The rows of a part, sorted by each attribute; picked from all rows where these are sorted."""
-    if task.columns is None:
-        return presort(task.data, part.rows)
+    """The rows of a part, sorted by each attribute; picked from all rows where these are sorted.
+
+    By rpart's rules they are: what is equal stands as it does among all rows.
+    """
+    as_rpart, n_rows = is_rpart(task.params), np.count_nonzero(task.data.weights > 0)
+    if task.columns is None and (not as_rpart or len(part.rows) == n_rows):
+        return presort(task.data, part.rows, as_rpart=as_rpart)
+    columns = _sorted(task)
+    return picked(columns, _chosen(task, part)[columns.rows])
+
+
+def _sorted(task: Task) -> Presorted:
+    """All rows that have any weight, sorted by each attribute."""
+    rows = np.flatnonzero(task.data.weights > 0)
+    return task.columns or presort(task.data, rows, as_rpart=is_rpart(task.params))
+
+
+def _bins(task: Task, part: Part) -> Binned:
+    """The rows of a part in bins; picked from all rows where these are in bins."""
+    if task.bins is None:
+        return bin_columns(task.data, part.rows, task.params.bins)
+    return some_rows(task.bins, _chosen(task, part)[task.bins.columns.rows])
+
+
+def _chosen(task: Task, part: Part) -> Bools:
     chosen = np.zeros(len(task.data.weights), dtype=bool)
     chosen[part.rows] = True
-    return picked(task.columns, chosen[task.columns.rows])
+    return chosen
 
 
-def sorted_once(task: Task) -> Task:
-    """The task with its rows sorted, for many trees to be grown from them."""
+def sorted_once(task: Task, search: str | None = None) -> Task:
+    """The task with its rows sorted, or in bins, for many trees to be grown from them."""
     rows = np.flatnonzero(task.data.weights > 0)
-    return task if task.columns else replace(task, columns=presort(task.data, rows))
+    if (search or task.params.search) == "histogram":
+        made = bin_columns(task.data, rows, task.params.bins) if task.bins is None else task.bins
+        return replace(task, bins=made)
+    return replace(task, columns=_sorted(task))
 
 
 def sequence_tree(task: Task, rows: Ints | None = None) -> Tree:
@@ -140,7 +163,7 @@ def learn_hold_out(task: Task) -> Learned:
     context = make_context(task.data, task.params)
     part = Part(training, task.data.weights[training])
     validation = Part(kept, task.data.weights[kept])
-    grown = grown_tree(context, part, replace(task, columns=None))
+    grown = grown_tree(context, part, replace(task, columns=None, bins=None))
     return Learned(confirmed(context, grown, validation), task.params)
 
 

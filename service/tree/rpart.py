@@ -13,7 +13,6 @@ from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.candidate import Candidate, Context, cut_value, scored
 from service.tree.nodes import Split
-from service.tree.params import Params
 from service.tree.parts import Part, View, totals, view
 from service.tree.rpart_sides import Known, Sides, best, enough, known, summed
 from service.tree.subsets import best_subset
@@ -23,26 +22,14 @@ NEGLIGIBLE = 1e-10  # beside the largest improvement seen: what rounding makes o
 MOST_MOVED = 16  # categories of which all sets are tried where there are more than two classes
 
 
-def is_rpart(params: Params) -> bool:
-    """Whether the search is rpart's: it has no other criteria, splits, costs or null branches."""
-    return (
-        params.rules == "rpart"
-        and params.criterion in ("gini", "gain", "squared_error")
-        and params.categorical == "subset"
-        and params.cost_rule == "none"
-        and params.missing != "own_branch"
-    )
-
-
 def candidates_rpart(context: Context, part: Part, *, is_root: bool) -> list[Candidate]:
     """The best split of each attribute that offers one, in the order of the attributes."""
-    data, origin = context.data, context.origin
-    assert origin is not None
+    data = context.data
     # in regression an improvement is a part of the node's risk
     risk = squared_error(context, part, is_root=is_root) if data.is_regression else 1.0
     found = []
     for number, attribute in enumerate(data.attributes):
-        order = np.argsort(origin.ranks[number][part.rows], kind="stable")
+        order = _order(context, part, number)
         ordered = Part(part.rows[order], part.weights[order])
         seen = view(data, ordered, data.target[ordered.rows], number, context.params.missing)
         if len(seen.values) == 0:
@@ -53,6 +40,16 @@ def candidates_rpart(context: Context, part: Part, *, is_root: bool) -> list[Can
         if candidate is not None:
             found.append(replace(candidate, improvement=candidate.improvement / risk))
     return found
+
+
+def _order(context: Context, part: Part, attribute: int) -> Ints:
+    """The rows in the order of an attribute; what fills in for null comes last among equals."""
+    assert context.origin is not None
+    rank, values = context.origin.ranks[attribute], context.data.values[part.rows, attribute]
+    is_ordered = context.data.attributes[attribute].kind != Kind.CATEGORICAL
+    last = np.isnan(values) & (is_ordered and context.params.missing == "majority")
+    order: Ints = np.lexsort((rank[part.rows], last))
+    return order
 
 
 def choose_rpart(found: Sequence[Candidate], largest: float) -> Candidate | None:

@@ -5,44 +5,62 @@ how sums are rounded, and so which of two equally good splits is the larger in i
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.dataset import Dataset
+from service.tree.params import Params
 
 SHORT = 12  # a stretch of fewer values is sorted by insertion, which keeps the order of equals
+
+
+def is_rpart(params: Params) -> bool:
+    """Whether the search is rpart's: it has no other criteria, splits, costs or null branches."""
+    return (
+        params.rules == "rpart"
+        and params.criterion in ("gini", "gain", "squared_error")
+        and params.categorical == "subset"
+        and params.cost_rule == "none"
+        and params.missing != "own_branch"
+    )
 
 
 @dataclass(frozen=True)
 class Origin:
     """The order of the rows by each attribute, and the scale of each class's weights."""
 
-    ranks: tuple[Ints, ...]  # per attribute, by row: its place in the order
+    data: Dataset
     scale: Floats  # per class the factor of its weights: 1 but for rounding
     largest: float  # an improvement must not be negligible beside this one
+
+    @cached_property
+    def ranks(self) -> tuple[Ints, ...]:
+        """Per attribute, by row: its place in the order."""
+        return tuple(_rank(self.data, number) for number in range(len(self.data.attributes)))
+
+
+def _rank(data: Dataset, attribute: int) -> Ints:
+    rank = np.arange(len(data.weights))
+    if data.attributes[attribute].kind != Kind.CATEGORICAL:
+        present = np.flatnonzero(data.weights > 0)
+        values = data.values[present, attribute]
+        order = sorted_by_quicksort(np.where(np.isfinite(values), values, 0.0))
+        rank[present[order]] = np.arange(len(present))
+    return rank
 
 
 def origin_of(data: Dataset, *, is_fold: bool) -> Origin:
     """The origin of trees that are grown from these rows, or from a part of them."""
     present = np.flatnonzero(data.weights > 0)
-    as_given = np.arange(len(data.weights))
-    ranks = []
-    for number, attribute in enumerate(data.attributes):
-        rank = as_given
-        if attribute.kind != Kind.CATEGORICAL:
-            values = data.values[present, number]
-            rank = np.zeros(len(as_given), dtype=np.int64)
-            order = sorted_by_quicksort(np.where(np.isfinite(values), values, 0.0))
-            rank[present[order]] = np.arange(len(present))
-        ranks.append(rank)
     if data.is_regression:
-        return Origin(tuple(ranks), np.empty(0), 1.0 if is_fold else 0.0)
+        return Origin(data, np.empty(0), 1.0 if is_fold else 0.0)
     weights = data.weights[present]
     classes = data.target[present].astype(np.int64)
     totals = np.bincount(classes, weights, len(data.classes)).astype(np.float64)
-    return Origin(tuple(ranks), _scale(totals), float(totals.sum()) if is_fold else 0.0)
+    return Origin(data, _scale(totals), float(totals.sum()) if is_fold else 0.0)
 
 
 def _scale(totals: Floats) -> Floats:

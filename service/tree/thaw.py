@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.candidate import Context
 from service.tree.criterion import CRITERIA
@@ -22,6 +22,7 @@ from service.tree.kernels.rooms import (
     NODE_FILLED,
     NODE_WEIGHT,
     PARENT,
+    RISK,
     SENT,
     SIDES_START,
     SPLIT,
@@ -30,6 +31,7 @@ from service.tree.kernels.rooms import (
 )
 from service.tree.nodes import Operator, Split, Tree
 from service.tree.parts import Part
+from service.tree.rpart_order import is_rpart
 
 
 def grown_of(context: Context, part: Part, made: Yield) -> Grown:
@@ -61,7 +63,9 @@ def grown_of(context: Context, part: Part, made: Yield) -> Grown:
         gain=np.where(is_leaf, np.nan, numbers[:, GAIN_OF_NODE]),
         alpha_cut=np.full(len(order), np.nan),
     )
-    return Grown(tree, part, np.where(is_leaf, np.nan, numbers[:, NODE_FILLED]))
+    filled = np.where(is_leaf, np.nan, numbers[:, NODE_FILLED])
+    is_summed = context.data.is_regression and is_rpart(context.params)
+    return Grown(tree, part, filled, numbers[:, RISK].copy() if is_summed else None)
 
 
 def breadth_first(nodes: Nodes) -> Ints:
@@ -134,12 +138,12 @@ def _edges(
     return operator, value, start_of, np.concatenate(values)
 
 
-def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) -> Ints:
+def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) -> Bools:
     """Per node whether the edge to it is null's own."""
     if context.params.missing != "own_branch":
         return np.zeros(len(links), dtype=bool)
     has_null = context.has_null[np.maximum(links[above, ATTRIBUTE], 0)]
-    return has_null & (branch == links[above, N_BRANCHES] - 1)
+    return np.asarray(has_null & (branch == links[above, N_BRANCHES] - 1))
 
 
 def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import inlined, kernel
+from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.cut import count_cuts, left_weight, scan, window
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import (
@@ -31,7 +31,7 @@ NEIGHBOURS = 1e-5  # values closer than this are not cut apart
 LARGEST_LEAST = 25.0
 
 
-@kernel
+@lean
 def _least_side(rules: Rules, known: float, n_classes: int) -> float:
     """What both sides of a cut must hold: a tenth of the weight a class, but at most 25."""
     least = 0.1 * known / n_classes
@@ -40,7 +40,7 @@ def _least_side(rules: Rules, known: float, n_classes: int) -> float:
     return min(least, LARGEST_LEAST)
 
 
-@kernel
+@lean
 def info_of(rules: Rules, n_branches: int, weight: float, parts: Any) -> float:
     """Bits of branching, null being one more branch; 0 where there is as good as none."""
     bits, rest = _x_log_x(rules, weight), weight
@@ -51,15 +51,15 @@ def info_of(rules: Rules, n_branches: int, weight: float, parts: Any) -> float:
     return bits / weight if bits > rules.tolerance else 0.0
 
 
-@kernel
+@lean
 def _x_log_x(rules: Rules, x: float) -> float:
     return x * np.log(x) / np.log(2.0) if x > rules.tolerance else 0.0
 
 
 @inlined
 def cut_c45(
-    rules: Rules, columns: Columns, room: Room, work: Work, attribute: int, first: int,
-    n_known: int, weight: float, is_whole: bool,
+    rules: Rules, columns: Columns, room: Room, work: Work, attribute: int, entries: Any,
+    first: int, n_known: int, weight: float, is_whole: bool,
 ) -> None:  # fmt: skip
     """Writes down the cut of the largest gain that leaves enough weight on both sides."""
     layout, known = columns.layout, weight_of(GAIN, work.sums, KNOWN)
@@ -67,7 +67,6 @@ def cut_c45(
     held = n_known - 2.0 * least if rules.fine_print == J48 else known - 2.0 * rules.min_weight
     if held < -rules.tolerance or known <= 0:
         return
-    entries = room.entries
     if columns.facts[attribute, IS_CLOSE]:
         _tell_apart(
             entries, first, n_known, layout, columns.values, attribute, room.origin, work.scratch
@@ -95,7 +94,7 @@ def cut_c45(
     work.found[attribute, INFO] = info_of(rules, 2, weight, work.parts)
 
 
-@kernel
+@lean
 def _tell_apart(
     entries: Any, first: int, n_known: int, layout: Layout, values: Any, attribute: int,
     origin: Any, out: Any,
@@ -106,7 +105,7 @@ def _tell_apart(
         entry = entries[U(first + place)]
         here = values[origin[entry & layout.row_mask], attribute]
         out[U(place)] = entry if here - before > NEIGHBOURS else entry | layout.tie_bit
-        before = here
+        before = before if np.isnan(here) else here  # a null that is filled in is a tie
 
 
 @inlined
@@ -134,7 +133,7 @@ def sets_c45(rules: Rules, work: Work, attribute: int, n_values: int, weight: fl
         work.found[attribute, INFO] = info_of(rules, n_values, weight, work.parts)
 
 
-@kernel
+@lean
 def _gain_of(rules: Rules, here: float, weight: float, sums: Any) -> float:
     """What branches that score so much gain; hardly anything is nothing."""
     known = weight_of(GAIN, sums, KNOWN)
@@ -142,7 +141,14 @@ def _gain_of(rules: Rules, here: float, weight: float, sums: Any) -> float:
     return numerator / known if abs(numerator) >= rules.tolerance and known > 0 else 0.0
 
 
-@kernel
+@lean
+def _single_out(sides: Any, attribute: int, n_values: int, chosen: int) -> None:
+    """One category on side 0, all others on side 1."""
+    for category in range(n_values):
+        sides[attribute, category] = 0 if category == chosen else 1
+
+
+@lean
 def _best_category(
     rules: Rules, n_values: int, sides: Any, attribute: int, table: Any, sums: Any, parts: Any,
     found: Any, weight: float,
@@ -150,8 +156,7 @@ def _best_category(
     """The category whose division from the rest has the largest gain ratio."""
     best, most = -1, 0.0
     for category in range(n_values):
-        sides[attribute, :n_values] = 1
-        sides[attribute, category] = 0
+        _single_out(sides, attribute, n_values, category)
         here = two_sides(rules, n_values, sides, attribute, table, sums, parts)
         least = min(parts[SIZES, 0], parts[SIZES, 1])
         if least - rules.min_weight < -rules.tolerance:
@@ -163,5 +168,4 @@ def _best_category(
             found[attribute, GAIN_HERE], found[attribute, INFO] = gain, info
     if best >= 0:
         found[attribute, FOUND] = ONE_VS_REST
-        sides[attribute, :n_values] = 1
-        sides[attribute, best] = 0
+        _single_out(sides, attribute, n_values, best)

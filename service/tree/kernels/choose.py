@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     FOUND,
@@ -17,21 +17,26 @@ from service.tree.kernels.rooms import (
     PARENT,
     POWER_PER_COST,
     R8,
+    RPART,
     TESTED,
     TEXTBOOK,
+    Nodes,
     Rules,
 )
+from service.tree.kernels.rpart import choose_rpart
 
 NEARLY = 1e-3  # how far below the average a gain may lie to C4.5
 LEAST_INFO = 1e-3  # to Release 8 a split info not above this makes no ratio
 CHEAPEST = 1e-6  # of the largest cost: what a free attribute counts as where cost divides
 
 
-@kernel
-def choose(rules: Rules, found: Any, facts: Any, costs: Any, links: Any, node: int) -> int:
+@lean
+def choose(rules: Rules, found: Any, facts: Any, costs: Any, nodes: Nodes, node: int) -> int:
     """The attribute to split on, the first of equals; -1 where none is worth it."""
     if rules.fine_print == TEXTBOOK:
-        best = _choose_textbook(rules, found, facts, costs, links, node)
+        best = _choose_textbook(rules, found, facts, costs, nodes.links, node)
+    elif rules.fine_print == RPART:
+        best = choose_rpart(rules, found, nodes.numbers, node)
     else:
         best = _choose_c45(rules, found, facts)
     if best >= 0 and found[best, GAIN_HERE] < rules.min_gain - rules.tie:
@@ -39,7 +44,7 @@ def choose(rules: Rules, found: Any, facts: Any, costs: Any, links: Any, node: i
     return best
 
 
-@kernel
+@lean
 def _choose_textbook(
     rules: Rules, found: Any, facts: Any, costs: Any, links: Any, node: int
 ) -> int:
@@ -62,7 +67,7 @@ def _choose_textbook(
     return best
 
 
-@kernel
+@lean
 def _average(found: Any, facts: Any, is_picky: bool) -> float:
     """The mean gain of the attributes with a split, or of those that count; NaN for none."""
     total, n_found, any_counts = 0.0, 0, False
@@ -76,16 +81,19 @@ def _average(found: Any, facts: Any, is_picky: bool) -> float:
     return total / n_found if n_found > 0 else np.nan
 
 
-@kernel
+@lean
 def _per_cost(rules: Rules, costs: Any, gain: float, worth: float, cost: float) -> float:
     """What a gain is worth at its cost; the ratio stands in for it in the first rule only."""
     if rules.cost_rule == POWER_PER_COST:
         return float((2.0**gain - 1.0) / (cost + 1.0) ** rules.cost_exponent)
-    cost = max(cost, CHEAPEST * max(costs[0].max(), CHEAPEST))
+    dearest = CHEAPEST
+    for attribute in range(costs.shape[1]):
+        dearest = max(dearest, costs[0, attribute])
+    cost = max(cost, CHEAPEST * dearest)
     return worth / cost if rules.cost_rule == GAIN_PER_COST else gain * gain / cost
 
 
-@kernel
+@lean
 def cost_of(facts: Any, costs: Any, links: Any, node: int, attribute: int) -> float:
     """What an attribute costs here: nothing if it was tested above, its group's cost but once."""
     group, is_tested, is_shared = facts[attribute, GROUP], facts[attribute, TESTED] == 1, False
@@ -101,7 +109,7 @@ def cost_of(facts: Any, costs: Any, links: Any, node: int, attribute: int) -> fl
     return float(costs[0, attribute] + (costs[1, group] if group >= 0 and not is_shared else 0.0))
 
 
-@kernel
+@lean
 def _choose_c45(rules: Rules, found: Any, facts: Any) -> int:
     """The largest gain ratio (or gain) among gains that are nearly average."""
     average = _average(found, facts, True)

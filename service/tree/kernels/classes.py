@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import LEFT, MOVED, RIGHT, TERMS, WEIGHT
-from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, x_log_x
+from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, clear, x_log_x
 
 BLOCK = 64  # cuts that are passed by together where none of them can be better
+LONG = 96  # of fewer cuts each is looked at
 
 
-@kernel
+@lean
 def add_slice(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, is_whole: bool, sums: Any,
     line: int,
@@ -28,12 +29,12 @@ def add_slice(
         sums[line, (entry >> layout.shift) & layout.class_mask] += weight
 
 
-@kernel
+@lean
 def _log(x: float, is_whole: bool, logs: Any) -> float:
     return float(logs[U(x)]) if is_whole else x_log_x(x)
 
 
-@kernel
+@lean
 def _joined(
     criterion: int, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
 ) -> float:
@@ -45,7 +46,7 @@ def _joined(
     return pair[0] + pair[1]
 
 
-@kernel
+@lean
 def _pair(criterion: int, sums: Any, is_whole: bool, logs: Any) -> tuple[float, float]:
     """Both sides summed over classes: of x log x in one, of squares or the largest in two."""
     one = other = 0.0
@@ -62,7 +63,7 @@ def _pair(criterion: int, sums: Any, is_whole: bool, logs: Any) -> tuple[float, 
     return one, other
 
 
-@kernel
+@lean
 def _at_most(
     criterion: int, sums: Any, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
 ) -> float:
@@ -73,15 +74,16 @@ def _at_most(
     before, after, far = sizes
     if after <= far and criterion != MISCLASSIFICATION:
         return np.inf
-    one = other = more = 0.0
+    one = other = more = squares = 0.0
+    per_before, per_after = 2.0 / before, 2.0 / after
     for number in range(sums.shape[1]):
         here, there, step = sums[LEFT, number], sums[RIGHT, number], sums[MOVED, number]
         if criterion == GAIN:
             end = _log(here + step, is_whole, logs) + _log(max(there - step, 0.0), is_whole, logs)
             one += max(sums[TERMS, number], end)
         elif criterion == GINI:
-            more += step * max(0.0, 2.0 * (here / before - there / after))
-            more += step * step * (1.0 / before + 1.0 / (after - far))
+            more += step * max(0.0, here * per_before - there * per_after)
+            squares += step * step
         else:
             one, other = max(one, here + step), max(other, there)
     if criterion == GAIN:
@@ -92,11 +94,12 @@ def _at_most(
         return _joined(criterion, (one, 0.0), sizes, is_whole, logs)
     if criterion == GINI:
         end = pair[0] / (before + far) + pair[1] / (after - far)
+        more += squares * (1.0 / before + 1.0 / (after - far))
         return max(pair[0] / before + pair[1] / after, end) + more
     return one + other
 
 
-@kernel
+@lean
 def _move(
     criterion: int, pair: tuple[float, float], sums: Any, number: Any, weight: float,
     is_whole: bool, logs: Any,
@@ -116,7 +119,7 @@ def _move(
     return _pair(criterion, sums, is_whole, logs)
 
 
-@kernel
+@lean
 def _step_through(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, criterion: int, sums: Any,
     pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any, tie: float, best: float,
@@ -136,7 +139,7 @@ def _step_through(
     return at, best
 
 
-@kernel
+@lean
 def _sizes(sums: Any) -> tuple[float, float, float]:
     """The weights on the left, on the right, and of what is about to move."""
     left = right = moved = 0.0
@@ -147,7 +150,7 @@ def _sizes(sums: Any) -> tuple[float, float, float]:
     return left, right, moved
 
 
-@kernel
+@lean
 def scan_classes(
     entries: Any, first: int, low: int, high: int, layout: Layout, rows: Any, criterion: int,
     sums: Any, is_whole: bool, logs: Any, tie: float, best: float,
@@ -157,23 +160,23 @@ def scan_classes(
     The cuts are those with at least `low` and at most `high` rows before them; LEFT and RIGHT
     hold the sums of the rows on both sides of the first of them.
     """
-    at, place = 0, first + low
+    at, place, is_long = 0, first + low, high - low >= LONG
     while place <= first + high:
         end = min(place + BLOCK, first + high + 1)
-        for number in range(sums.shape[1]):
-            sums[MOVED, number] = 0.0
-        add_slice(entries, place, end, layout, rows, is_whole, sums, MOVED)
-        sizes = _sizes(sums)
         pair = _pair(criterion, sums, is_whole, logs)
-        if _at_most(criterion, sums, pair, sizes, is_whole, logs) > best + tie:
+        clear(sums, MOVED)
+        if is_long:
+            add_slice(entries, place, end, layout, rows, is_whole, sums, MOVED)
+        sizes = _sizes(sums)
+        if is_long and _at_most(criterion, sums, pair, sizes, is_whole, logs) <= best + tie:
+            for number in range(sums.shape[1]):
+                sums[LEFT, number] += sums[MOVED, number]
+                sums[RIGHT, number] = max(sums[RIGHT, number] - sums[MOVED, number], 0.0)
+        else:
             found, best = _step_through(
                 entries, place, end, layout, rows, criterion, sums, pair, sizes, is_whole, logs,
                 tie, best,
             )  # fmt: skip
             at = found - first if found >= 0 else at
-        else:
-            for number in range(sums.shape[1]):
-                sums[LEFT, number] += sums[MOVED, number]
-                sums[RIGHT, number] = max(sums[RIGHT, number] - sums[MOVED, number], 0.0)
         place = end
     return at, best

@@ -23,11 +23,17 @@ def _kept(compiled: Any) -> Callable[[Callable[..., Any]], Any]:
     return make
 
 
-kernel = _kept(njit(nogil=True, error_model="numpy"))
+PLAIN: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
-# for what is called from one place and takes many arrays, whose passing on would cost more than
-# the work itself
-inlined = _kept(njit(nogil=True, error_model="numpy", forceinline=True))
+kernel = _kept(njit(**(PLAIN | {"_nrt": True})))
+
+# for what makes no array: nobody counts who holds one, which is compiled and run sooner
+LEAN = PLAIN | {"_nrt": False}
+lean = _kept(njit(**LEAN))
+
+# and for what of this is called from one place with many arrays: passing them on would cost more
+# than the work, and compiling it by itself as much again
+inlined = _kept(njit(**(LEAN | {"inline": "always"})))
 
 
 def n_compiled() -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.classes import add_slice, scan_classes
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
@@ -13,7 +13,7 @@ from service.tree.kernels.score import SQUARED_ERROR
 from service.tree.kernels.two import scan_two
 
 
-@kernel
+@lean
 def tell_known(
     criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any
 ) -> None:
@@ -37,7 +37,7 @@ def tell_known(
                 sums[KNOWN, number] = 0.0
 
 
-@kernel
+@lean
 def add_moments(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, line: int
 ) -> None:
@@ -50,7 +50,7 @@ def add_moments(
         sums[line, 2] += weight * target * target
 
 
-@kernel
+@lean
 def window(
     entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float, is_whole: bool
 ) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def window(
     return low, high if weight >= least else 0
 
 
-@kernel
+@lean
 def scan(
     criterion: int, entries: Any, first: int, span: tuple[int, int], layout: Layout, rows: Any,
     sums: Any, is_whole: bool, logs: Any, tie: float, best: float,
@@ -96,7 +96,7 @@ def scan(
     )
 
 
-@kernel
+@lean
 def left_weight(
     entries: Any, first: int, cut: int, layout: Layout, rows: Any, is_whole: bool
 ) -> float:
@@ -109,7 +109,7 @@ def left_weight(
     return weight
 
 
-@kernel
+@lean
 def count_cuts(entries: Any, start: int, end: int, tie_bit: np.uint64) -> int:
     """How many entries of a slice can be cut before."""
     found = 0

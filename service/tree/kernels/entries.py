@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 
 U = np.uint64  # a place that is unsigned is not looked at for counting from the end
 
@@ -32,7 +32,7 @@ def make_layout(n_rows: int, n_classes: int) -> Layout:
     return Layout(*map(np.uint64, parts))
 
 
-@kernel
+@lean
 def count_known(entries: Any, start: int, end: int, null_bit: np.uint64) -> int:
     """How many entries of a slice are not null."""
     low, high = start, end

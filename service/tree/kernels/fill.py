@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import KNOWN, NULL, WEIGHT
 from service.tree.kernels.score import weight_of
 
 
-@kernel
+@lean
 def filled_column(
     entries: Any, start: int, n_known: int, end: int, layout: Layout, rows: Any, out: Any
 ) -> int:
@@ -27,15 +27,17 @@ def filled_column(
     while behind < start + n_known and entries[U(behind)] & layout.tie_bit:
         behind += 1
     before, n_null = behind - start, end - start - n_known
-    out[:before] = entries[start:behind]
+    for place in range(before):
+        out[U(place)] = entries[U(start + place)]
     for place in range(n_null):
         entry = U(entries[U(start + n_known + place)]) & (layout.null_bit - U(1))
         out[U(before + place)] = entry | layout.tie_bit
-    out[before + n_null : end - start] = entries[behind : start + n_known]
+    for place in range(behind, start + n_known):
+        out[U(place - start + n_null)] = entries[U(place)]
     return int(entries[U(middle)] & layout.row_mask)
 
 
-@kernel
+@lean
 def fill_null(criterion: int, n_values: int, table: Any, sums: Any) -> int:
     """The category with most weight, the first of equals, which gets the rows of null; or -1."""
     best, most = -1, 0.0

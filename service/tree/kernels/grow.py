@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.choose import choose
-from service.tree.kernels.compile import inlined, kernel
+from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.part import move_down, part_many, part_rows, part_two
 from service.tree.kernels.rooms import (
@@ -21,7 +21,9 @@ from service.tree.kernels.rooms import (
     GAIN_HERE,
     GAIN_OF_NODE,
     HAS_NULL,
+    IMPROVEMENT,
     J48,
+    LARGEST,
     MEAN,
     MULTIWAY,
     N_BRANCHES,
@@ -32,6 +34,8 @@ from service.tree.kernels.rooms import (
     OWN_BRANCH,
     PARENT,
     R8,
+    RISK,
+    RPART,
     SENT,
     SHARES,
     SIDES_START,
@@ -48,15 +52,18 @@ from service.tree.kernels.rooms import (
     Rules,
     Work,
 )
+from service.tree.kernels.rpart import squared_error
 from service.tree.kernels.score import SQUARED_ERROR
 from service.tree.kernels.search import search
 from service.tree.kernels.send import send
+from service.tree.kernels.sets import ROUNDING
 
 DONE, PAUSED, NEEDS_ROOM, NEEDS_NODES = range(4)  # how a kernel comes back
 N_NODES, N_WAITING, N_SIDES, N_PAIRS = range(4)  # what the state counts
+TIE = 1e-12  # of the mean: to rpart, a number that spreads no further is constant
 
 
-@kernel
+@lean
 def grow(
     rules: Rules, columns: Columns, room: Room, work: Work, nodes: Nodes, waiting: Any,
     state: Any, settled: Any, budget: int,
@@ -78,7 +85,7 @@ def grow(
         spent += n_rows
         if not is_settled(rules, work.sums, nodes, node, n_rows):
             search(rules, columns, room, work, place, (0, n_attributes), weight, is_whole)
-            best = choose(rules, work.found, columns.facts, columns.costs, nodes.links, node)
+            best = choose(rules, work.found, columns.facts, columns.costs, nodes, node)
             spent += n_rows * n_attributes
         if best < 0:
             state[N_WAITING] = top
@@ -89,9 +96,10 @@ def grow(
         if not has_nodes(columns.facts, work.found, nodes, state, best, n_branches):
             return NEEDS_NODES
         send(rules, columns, room, work, nodes, node, state[N_NODES], best, place)
-        if not divide(rules, columns.layout, room, work, nodes, state[N_NODES], n_branches, place):
+        depth, first = nodes.links[node, DEPTH], state[N_NODES]
+        if not divide(rules, columns.layout, room, work, nodes, first, n_branches, place, depth):
             return NEEDS_ROOM
-        note_split(columns.facts, work, nodes, state, node, best)
+        note_split(columns.facts, work, nodes, state, node, best, n_branches)
         add_children(work.marks, nodes.links, waiting, state, node, n_branches)
     return DONE
 
@@ -110,6 +118,12 @@ def arrive(
         _about_mean(
             room.entries, place[0], place[1], layout, room.rows, work.sums, nodes.numbers, node
         )
+        if rules.risk_column >= 0:
+            at_root = nodes.links[node, DEPTH] == 0  # where the rows stand as they came
+            start = place[0] + (0 if at_root else rules.risk_column * room.stride)
+            nodes.numbers[node, RISK] = squared_error(
+                room.entries, start, start + place[1] - place[0], layout, room.rows
+            )
         return is_whole
     for number in range(work.sums.shape[1]):
         work.sums[TOTAL, number] = 0.0
@@ -123,7 +137,7 @@ def arrive(
     return is_whole
 
 
-@kernel
+@lean
 def _weigh(
     entries: Any, start: int, end: int, layout: Layout, arrived: Any, rows: Any
 ) -> tuple[float, bool]:
@@ -137,7 +151,7 @@ def _weigh(
     return weight, is_whole
 
 
-@kernel
+@lean
 def _about_mean(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, numbers: Any,
     node: int,
@@ -159,14 +173,19 @@ def _about_mean(
     numbers[node, VARIANCE] = second / weight if weight > 0 else np.nan
 
 
-@kernel
+@lean
 def is_settled(rules: Rules, sums: Any, nodes: Nodes, node: int, n_rows: int) -> bool:
     """Whether the node is a leaf without a look at its attributes."""
     weight = nodes.numbers[node, NODE_WEIGHT]
     if weight == 0 or nodes.links[node, DEPTH] == rules.max_depth or n_rows < rules.min_rows:
         return True
+    if weight < 2.0 * (rules.min_weight - ROUNDING):
+        return True  # too little for two branches
     if rules.criterion == SQUARED_ERROR:
-        return bool(weight < rules.lightest or nodes.numbers[node, VARIANCE] <= rules.tie)
+        nothing = rules.tie
+        if rules.fine_print == RPART:
+            nothing = (TIE * nodes.numbers[node, MEAN]) ** 2
+        return bool(weight < rules.lightest or nodes.numbers[node, VARIANCE] <= nothing)
     n_classes, most = 0, 0.0
     for number in range(sums.shape[1]):
         n_classes += sums[TOTAL, number] != 0
@@ -177,14 +196,14 @@ def is_settled(rules: Rules, sums: Any, nodes: Nodes, node: int, n_rows: int) ->
     return bool(weight < rules.lightest or n_classes <= 1)
 
 
-@kernel
+@lean
 def branches_of(rules: Rules, facts: Any, found: Any, best: int) -> int:
     """How many branches the best split has."""
     n_branches = facts[best, N_VALUES] if found[best, FOUND] == MULTIWAY else 2
     return n_branches + (1 if rules.missing == OWN_BRANCH and facts[best, HAS_NULL] == 1 else 0)
 
 
-@kernel
+@lean
 def has_nodes(facts: Any, found: Any, nodes: Nodes, state: Any, best: int, n_branches: int) -> bool:
     """Whether there is room for the children, and for the sides of the categories."""
     n_sides = facts[best, N_VALUES] if found[best, FOUND] > THRESHOLD else 0
@@ -195,15 +214,18 @@ def has_nodes(facts: Any, found: Any, nodes: Nodes, state: Any, best: int, n_bra
 @inlined
 def divide(
     rules: Rules, layout: Layout, room: Room, work: Work, nodes: Nodes, first: int,
-    n_branches: int, place: tuple[int, int],
+    n_branches: int, place: tuple[int, int], depth: int,
 ) -> bool:  # fmt: skip
     """Whether there was room to send the rows down their branches."""
     start, end, marks = place[0], place[1], work.marks
     if n_branches == 2 and marks[N_SENT, 2] == 0 and marks[N_SENT, 3] == 0:
-        for offset in range(0, len(room.entries), room.stride):
-            part_two(room.entries, offset + start, offset + end, room.side, layout, work.scratch)
         marks[STARTS, 0], marks[STARTS, 1] = start, start + marks[N_SENT, 0]
         marks[STARTS, 2] = end
+        part_two(room.entries, start, end, room.side, layout, work.scratch)
+        if not are_settled(rules, layout, room.entries, marks, depth + 1):
+            for offset in range(room.stride, len(room.entries), room.stride):
+                here = (offset + start, offset + end)
+                part_two(room.entries, here[0], here[1], room.side, layout, work.scratch)
         if rules.is_weighted:
             for at in range(start, end):
                 room.arrived[U(at)] = room.rows[WEIGHT, room.entries[U(at)] & layout.row_mask]
@@ -215,7 +237,25 @@ def divide(
     return True
 
 
-@kernel
+@lean
+def are_settled(rules: Rules, layout: Layout, entries: Any, marks: Any, depth: int) -> bool:
+    """Whether both branches are sure to be leaves: nobody will look at their other columns."""
+    if rules.is_weighted or rules.risk_column >= 0:
+        return False
+    for branch in range(2 if depth != rules.max_depth else 0):
+        start, end = marks[STARTS, branch], marks[STARTS, branch + 1]
+        if end - start < 2.0 * (rules.min_weight - ROUNDING):
+            continue
+        if rules.criterion == SQUARED_ERROR:
+            return False
+        number = (entries[U(start)] >> layout.shift) & layout.class_mask
+        for at in range(start + 1, end):
+            if (entries[U(at)] >> layout.shift) & layout.class_mask != number:
+                return False
+    return True
+
+
+@lean
 def share_out(
     rules: Rules, marks: Any, parts: Any, numbers: Any, first: int, n_branches: int, place: int
 ) -> None:
@@ -232,7 +272,7 @@ def share_out(
     marks[STARTS, n_branches] = place
 
 
-@kernel
+@lean
 def divide_behind(
     room: Room, marks: Any, parts: Any, layout: Layout, start: int, end: int, n_branches: int
 ) -> None:
@@ -256,13 +296,18 @@ def divide_behind(
         marks[STARTS, branch] -= end - start
 
 
-@kernel
-def note_split(facts: Any, work: Work, nodes: Nodes, state: Any, node: int, best: int) -> None:
+@lean
+def note_split(
+    facts: Any, work: Work, nodes: Nodes, state: Any, node: int, best: int, n_branches: int
+) -> None:
     """Makes a node an inner one."""
     split = int(work.found[best, FOUND])
     nodes.links[node, ATTRIBUTE], nodes.links[node, SPLIT] = best, split
     nodes.numbers[node, GAIN_OF_NODE] = work.found[best, GAIN_HERE]
     nodes.numbers[node, NODE_FILLED] = work.found[best, FILLED]
+    largest = max(nodes.numbers[node, LARGEST], work.found[best, IMPROVEMENT])
+    for branch in range(n_branches):
+        nodes.numbers[state[N_NODES] + branch, LARGEST] = largest
     if split > THRESHOLD:
         nodes.links[node, SIDES_START] = state[N_SIDES]
         for category in range(facts[best, N_VALUES]):
@@ -270,7 +315,7 @@ def note_split(facts: Any, work: Work, nodes: Nodes, state: Any, node: int, best
         state[N_SIDES] += facts[best, N_VALUES]
 
 
-@kernel
+@lean
 def add_children(
     marks: Any, links: Any, waiting: Any, state: Any, node: int, n_branches: int
 ) -> None:

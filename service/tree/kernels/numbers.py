@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import APART, WEIGHT
 
 
-@kernel
+@lean
 def scan_whole_numbers(
     entries: Any, first: int, low: int, high: int, layout: Layout, rows: Any,
     known: tuple[float, float], tie: float, best: float,
@@ -30,7 +30,7 @@ def scan_whole_numbers(
     return at, best
 
 
-@kernel
+@lean
 def scan_numbers(
     entries: Any, first: int, low: int, high: int, layout: Layout, rows: Any,
     known: tuple[float, float], tie: float, best: float,

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import BEHIND, ENDS, LAST, SHARES, STARTS
 
 ZERO, ONE = U(0), U(1)
 
 
-@kernel
+@lean
 def part_two(entries: Any, start: int, end: int, side: Any, layout: Layout, ones: Any) -> None:
     """Two branches, in place: every row takes one of them."""
     n_zeros, n_ones = U(start), ZERO
@@ -36,7 +36,7 @@ def part_two(entries: Any, start: int, end: int, side: Any, layout: Layout, ones
         entries[n_zeros + U(place)] = ones[U(place)]
 
 
-@kernel
+@lean
 def part_many(
     entries: Any, start: int, end: int, out: Any, offset: int, side: Any, layout: Layout,
     n_branches: int, numbers: Any, marks: Any, parts: Any,
@@ -63,7 +63,7 @@ def part_many(
                     _put(out, offset, branch, (entry & above) | own, group, layout.tie_bit, marks)
 
 
-@kernel
+@lean
 def _put(
     out: Any, offset: int, branch: int, entry: Any, group: int, tie_bit: Any, marks: Any
 ) -> None:
@@ -73,12 +73,12 @@ def _put(
     marks[LAST, branch] = group
 
 
-@kernel
+@lean
 def part_rows(
     entries: Any, start: int, end: int, weights: Any, out: Any, arrived: Any, side: Any,
     layout: Layout, n_branches: int, marks: Any, parts: Any,
 ) -> None:  # fmt: skip
-    """The first column, with the weights in which its rows arrive; those of all branches last."""
+    """The first column, with the weights in which its rows arrive; they stay in their order."""
     for branch in range(n_branches):
         marks[ENDS, branch] = marks[STARTS, branch]
     for at in range(start, end):
@@ -87,17 +87,16 @@ def part_rows(
             place = marks[ENDS, branch]
             out[U(place)], arrived[U(place)] = entries[U(at)], weights[U(at)]
             marks[ENDS, branch] = place + 1
-    for at in range(start, end):
-        if side[entries[U(at)] & layout.row_mask] == n_branches:
-            for branch in range(n_branches):
-                if parts[SHARES, branch] > 0:
-                    place = marks[ENDS, branch]
+        elif branch == n_branches:
+            for each in range(n_branches):
+                if parts[SHARES, each] > 0:
+                    place = marks[ENDS, each]
                     out[U(place)] = entries[U(at)]
-                    arrived[U(place)] = weights[U(at)] * parts[SHARES, branch]
-                    marks[ENDS, branch] = place + 1
+                    arrived[U(place)] = weights[U(at)] * parts[SHARES, each]
+                    marks[ENDS, each] = place + 1
 
 
-@kernel
+@lean
 def give_numbers(
     entries: Any, start: int, end: int, side: Any, layout: Layout, n_branches: int, numbers: Any,
     marks: Any,
@@ -114,7 +113,7 @@ def give_numbers(
         marks[BEHIND, branch] = marks[ENDS, branch]
 
 
-@kernel
+@lean
 def move_down(entries: Any, offset: int, start: int, end: int, size: int) -> None:
     """Puts what stands behind a slice in its place."""
     for at in range(size):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.compile import kernel
+from service.tree.kernels.entries import Layout
 
 SHORT = 12  # a stretch of fewer values is sorted by insertion, which keeps the order of equals
 
@@ -66,3 +67,21 @@ def sort_by_quicksort(values: Any, order: Any) -> None:
                 start = high
             top += 1
         _inserted(values, order, start, stop)
+
+
+@kernel
+def write_ranked(
+    order: Any, values: Any, rows: Any, plain: Any, layout: Layout, out: Any
+) -> None:  # fmt: skip
+    """The entries of a column in the order of rpart, nulls last."""
+    place, before = 0, np.nan
+    for at in range(len(order)):
+        value = values[rows[order[at]]]
+        if not np.isnan(value):
+            entry = np.uint64(plain[order[at]])
+            out[place] = entry | layout.tie_bit if value == before else entry
+            place, before = place + 1, value
+    for at in range(len(order)):
+        if np.isnan(values[rows[order[at]]]):
+            out[place] = np.uint64(plain[order[at]]) | layout.null_bit
+            place += 1

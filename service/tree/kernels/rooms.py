@@ -33,6 +33,8 @@ class Rules(NamedTuple):
     cost_rule: int
     cost_exponent: float
     is_weighted: bool  # not all rows weigh 1, or some are divided
+    largest: float  # an improvement must not be negligible beside this one, to rpart
+    risk_column: int  # the one in whose order rpart sums a node's risk; -1: it does not
 
 
 # per attribute, columns of Columns.facts
@@ -46,6 +48,7 @@ class Columns(NamedTuple):
     facts: Any  # (attribute, IS_CATEGORICAL ... TESTED), see below
     costs: Any  # (2, attribute or group): what each attribute costs, and what each group does
     values: Any  # (row of the dataset, attribute)
+    scale: Any  # per class the factor of its weights, to rpart: 1 but for rounding
 
 
 WEIGHT, APART, TARGET = range(3)  # per row, lines of Room.rows
@@ -67,7 +70,7 @@ class Room(NamedTuple):
 TOTAL, KNOWN, NULL, LEFT, RIGHT, MOVED, TERMS = range(7)  # statistics, lines of Work.sums
 SIZES, SHARES = range(2)  # per branch, lines of Work.parts
 STARTS, ENDS, LAST, N_SENT, BEHIND = range(5)  # per branch, lines of Work.marks
-FOUND, CUT, GAIN_HERE, INFO, FILLED = range(5)  # per attribute, columns of Work.found
+FOUND, CUT, GAIN_HERE, INFO, FILLED, IMPROVEMENT = range(6)  # per attribute, columns of Work.found
 
 
 class Work(NamedTuple):
@@ -80,17 +83,18 @@ class Work(NamedTuple):
     parts: Any  # (2, branch)
     marks: Any  # (5, branch)
     sides: Any  # (attribute, category): its branch in the best division
-    found: Any  # (attribute, 5): the best split of each
+    found: Any  # (attribute, 6): the best split of each
 
 
 # per node, columns of Nodes.links and Nodes.numbers; behind the numbers comes the distribution
 PARENT, BRANCH, DEPTH, ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START = range(8)
-NODE_WEIGHT, MEAN, VARIANCE, GAIN_OF_NODE, SENT, LOW, HIGH, NODE_FILLED, CLASSES = range(9)
+NODE_WEIGHT, MEAN, VARIANCE, GAIN_OF_NODE, SENT, LOW, HIGH, NODE_FILLED = range(8)
+RISK, LARGEST, CLASSES = range(8, 11)  # LARGEST: of the improvements on the way to the node
 
 
 class Nodes(NamedTuple):
     """The nodes that are grown; siblings stand together."""
 
     links: Any  # (node, 8)
-    numbers: Any  # (node, 8 + class)
+    numbers: Any  # (node, 10 + class)
     sides: Any  # per category of sets its branch; each node knows where its own begin

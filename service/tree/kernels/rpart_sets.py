@@ -1,59 +1,317 @@
-"""The best division of categories into two sets as rpart finds it, to the last bit."""
+"""The best division of categories into two sets as rpart finds it, to the last bit.
+
+Categories move to the left one after another: in the order of their mean, or so that every set is
+come by; the sums on both sides are taken along.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import kernel, lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.rooms import KNOWN, LEFT, RIGHT, SIZES, TARGET, WEIGHT, Rules
-from service.tree.kernels.rpart import _after, _all_right, _before, holds, mean_of
-from service.tree.kernels.score import SQUARED_ERROR
+from service.tree.kernels.rooms import (
+    KNOWN,
+    LEFT,
+    MAJORITY,
+    MOVED,
+    RIGHT,
+    STOP,
+    TARGET,
+    TERMS,
+    WEIGHT,
+    Rules,
+)
+from service.tree.kernels.rpart_sides import after_cut, before_cut, holds
+from service.tree.kernels.score import GAIN, SQUARED_ERROR
 from service.tree.kernels.subsets import best_subset
 
 MOST_MOVED = 16  # categories of which all sets are tried where there are more than two classes
 MOST_CELLS = 1 << 22  # sets times classes that are tried at the most
-SUM, SCALED, COUNT, SIZE = range(4)  # per category, columns of what is moved
+LOG_2 = np.log(2.0)
+# the weights of both sides in the scale of their classes, the rows and the weight on the left, the
+# weights of both sides where it was best, the rows and the weight of all
+ONE, OTHER, N_LEFT, SIZE_LEFT, BEST_ONE, BEST_OTHER, N_ALL, SIZE_ALL = range(8)
+SCALED, COUNT, SIZE = range(3)  # per category, what is moved with it
 
 
 @kernel
-def moved_of(
-    rules: Rules, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
-    line: int, scale: Any, table: Any, moved: Any,
+def sets_rpart(
+    rules: Rules, layout: Layout, scale: Any, entries: Any, start: int, end: int, rows: Any,
+    codes: Any, line: int, n_values: int, table: Any, sums: Any, sides: Any, attribute: int,
+    weight: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """What the best division improves, 0 for none, what it gains, and what stood for null."""
+    moved, reached = np.zeros((n_values, 3)), np.zeros(8)
+    filled = -1
+    if rules.missing == MAJORITY:
+        filled = _most_common(entries, start, end, layout, rows, codes, line, moved)
+    base = _summed(
+        rules.criterion, entries, start, end, layout, rows, codes, line, filled, scale, table,
+        sums, moved, reached,
+    )  # fmt: skip
+    present = _present(moved)
+    if len(present) < 2:
+        return 0.0, 0.0, np.nan
+    best = _divided(rules, scale, table, sums, moved, reached, present, sides, attribute, base)
+    if best <= base:
+        return 0.0, 0.0, np.nan
+    if not _is_lower(rules.criterion, scale, sums, reached):
+        for at in range(len(present)):
+            sides[attribute, present[at]] = 1 - sides[attribute, present[at]]
+    _place_absent(
+        rules, entries, start, end, layout, rows, codes, line, filled, moved, sides, attribute
+    )
+    improvement = best - base
+    gain = improvement / weight / (LOG_2 if rules.criterion == GAIN else 1.0)
+    return improvement, gain, np.nan if filled < 0 else float(filled)
+
+
+@kernel
+def _present(moved: Any) -> Any:
+    """The categories that rows have."""
+    found, n_found = np.empty(len(moved), np.int64), 0
+    for category in range(len(moved)):
+        if moved[category, COUNT] > 0:
+            found[n_found] = category
+            n_found += 1
+    return found[:n_found]
+
+
+@lean
+def code_of(codes: Any, line: int, row: Any, filled: int) -> int:
+    """The category of a row, or what is filled in for null."""
+    code = int(codes[line, row])
+    return filled if code < 0 else code
+
+
+@lean
+def _most_common(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any, line: int,
+    moved: Any,
 ) -> int:  # fmt: skip
-    """How many rows know their category; per category what is moved with it is written down."""
-    n_known, mean = 0, 0.0
-    moved[:] = 0.0
-    table[:] = 0.0
-    if rules.criterion == SQUARED_ERROR:
-        mean = _known_mean(entries, start, end, layout, rows, codes, line)
+    """The category with most weight, the first of equals; -1 where none is known, or no null."""
+    best, has_null = -1, False
+    for place in range(start, end):
+        row = entries[U(place)] & layout.row_mask
+        code = codes[line, row]
+        has_null = has_null or code < 0
+        if code >= 0:
+            moved[code, SIZE] += rows[WEIGHT, row]
+    for category in range(len(moved)):
+        if moved[category, SIZE] > (moved[best, SIZE] if best >= 0 else 0.0):
+            best = category
+    for category in range(len(moved)):
+        moved[category, SIZE] = 0.0
+    return best if has_null else -1
+
+
+@lean
+def _summed(
+    criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
+    line: int, filled: int, scale: Any, table: Any, sums: Any, moved: Any, reached: Any,
+) -> float:  # fmt: skip
+    """What no division at all is worth; what each category moves is written down."""
+    mean = 0.0
+    if criterion == SQUARED_ERROR:
+        mean = _mean(entries, start, end, layout, rows, codes, line, filled)
+    for each in range(sums.shape[1]):
+        sums[KNOWN, each] = 0.0
+        for category in range(len(moved)):
+            table[category, each] = 0.0
     for place in range(start, end):
         entry = entries[U(place)]
         row = entry & layout.row_mask
-        code = codes[line, row]
+        code, weight = code_of(codes, line, row, filled), rows[WEIGHT, row]
         if code < 0:
             continue
-        weight, n_known = rows[WEIGHT, row], n_known + 1
-        if rules.criterion == SQUARED_ERROR:
-            table[code, 0] += (rows[TARGET, row] - mean) * weight
-            moved[code, SCALED] += weight
+        number: Any = U(0)
+        step = own = weight
+        if criterion == SQUARED_ERROR:
+            step = (rows[TARGET, row] - mean) * weight
         else:
             number = (entry >> layout.shift) & layout.class_mask
-            table[code, number] += weight
-            moved[code, SCALED] += scale[number] * weight
-        moved[code, COUNT] += 1
+            own = scale[number] * weight
+            sums[KNOWN, number] += weight
+        table[code, number] += step
+        moved[code, SCALED] += own
+        moved[code, COUNT] += 1.0
         moved[code, SIZE] += weight
-    return n_known
+        reached[OTHER] += own
+        reached[N_ALL] += 1.0
+        reached[SIZE_ALL] += weight
+    if criterion == SQUARED_ERROR or reached[N_ALL] == 0:
+        return 0.0
+    return -float(before_cut(criterion, sums, KNOWN, scale, reached[OTHER]))
 
 
-@kernel
-def _known_mean(
-    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any, line: int
-) -> float:
+@lean
+def _mean(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any, line: int,
+    filled: int,
+) -> float:  # fmt: skip
+    """The mean of the targets of rows that know their category."""
     total = weight = 0.0
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        if codes[line, row] >= 0:
+        if codes[line, row] >= 0 or filled >= 0:
             total += rows[TARGET, row] * rows[WEIGHT, row]
             weight += rows[WEIGHT, row]
     return total / weight if weight > 0 else 0.0
+
+
+@kernel
+def _divided(
+    rules: Rules, scale: Any, table: Any, sums: Any, moved: Any, reached: Any, present: Any,
+    sides: Any, line: int, start: float,
+) -> float:  # fmt: skip
+    """What the best division is worth; 0 is the side of the categories that moved."""
+    n_classes, n_values, order = sums.shape[1], len(moved), present.copy()
+    if rules.criterion == SQUARED_ERROR or n_classes <= 2:
+        keys = np.empty(len(present))
+        for at in range(len(present)):
+            keys[at] = table[present[at], 0] / moved[present[at], SCALED]
+        by_key = np.argsort(keys, kind="mergesort")
+        for at in range(len(present)):
+            order[at] = present[by_key[at]]
+        return float(
+            _along(rules, scale, table, sums, moved, reached, order, present, sides, line, start)
+        )
+    # the last category stays where it is; where no row has it, each division comes twice
+    n_moved = len(present) - (1 if present[-1] == n_values - 1 else 0)
+    if n_moved <= MOST_MOVED and n_classes << n_moved <= MOST_CELLS:
+        return float(
+            _by_all(rules, scale, table, sums, moved, reached, n_moved, present, sides, line, start)
+        )
+    n_left = 1
+    if best_subset(rules, n_values, sides, line, table, sums):
+        n_left = 0
+        for at in range(len(present)):
+            if sides[line, present[at]] == 0:
+                order[n_left] = present[at]
+                n_left += 1
+    order = order[:n_left]
+    return float(
+        _along(rules, scale, table, sums, moved, reached, order, present, sides, line, start)
+    )
+
+
+@lean
+def _along(
+    rules: Rules, scale: Any, table: Any, sums: Any, moved: Any, reached: Any, order: Any,
+    present: Any, sides: Any, line: int, start: float,
+) -> float:  # fmt: skip
+    """What the best of the first categories of an order is worth."""
+    best, n_left = start, 0
+    _begin(rules.criterion, sums)
+    for at in range(len(order)):
+        _move(table, sums, moved, reached, order[at], 1.0)
+        here = _worth(rules, scale, sums, reached)
+        if here > best and np.isfinite(here):
+            best, n_left = here, at + 1
+            _keep(sums, reached)
+    for at in range(len(present)):
+        sides[line, present[at]] = 1
+    for at in range(n_left):
+        sides[line, order[at]] = 0
+    return best
+
+
+@lean
+def _by_all(
+    rules: Rules, scale: Any, table: Any, sums: Any, moved: Any, reached: Any, n_moved: int,
+    present: Any, sides: Any, line: int, start: float,
+) -> float:  # fmt: skip
+    """What the best of all sets is worth; one category is changed at a time."""
+    best, chosen = start, 0
+    _begin(rules.criterion, sums)
+    for step in range(1, 1 << n_moved):
+        lowest, code, at = step & -step, step ^ (step >> 1), 0
+        while lowest >> at > 1:
+            at += 1
+        _move(table, sums, moved, reached, present[at], 1.0 if code & lowest else -1.0)
+        here = _worth(rules, scale, sums, reached)
+        if here > best and np.isfinite(here):
+            best, chosen = here, code
+            _keep(sums, reached)
+    for at in range(len(present)):
+        sides[line, present[at]] = 1 - ((chosen >> at) & 1)
+    return best
+
+
+@lean
+def _begin(criterion: int, sums: Any) -> None:
+    """Puts all rows on the right."""
+    for number in range(sums.shape[1]):
+        sums[LEFT, number] = 0.0
+        # about the mean all targets sum to nothing, whatever rounding says
+        sums[RIGHT, number] = 0.0 if criterion == SQUARED_ERROR else sums[KNOWN, number]
+
+
+@lean
+def _move(table: Any, sums: Any, moved: Any, reached: Any, category: int, sign: float) -> None:
+    """Moves a category to the left, or with a minus to the right again."""
+    for number in range(sums.shape[1]):
+        sums[LEFT, number] += sign * table[category, number]
+        sums[RIGHT, number] += -(sign * table[category, number])
+    reached[ONE] += sign * moved[category, SCALED]
+    reached[OTHER] += -(sign * moved[category, SCALED])
+    reached[N_LEFT] += sign * moved[category, COUNT]
+    reached[SIZE_LEFT] += sign * moved[category, SIZE]
+
+
+@lean
+def _worth(rules: Rules, scale: Any, sums: Any, reached: Any) -> float:
+    """What both sides are worth: the more the better; minus infinity where one is too light."""
+    left = reached[SIZE_LEFT]
+    if not 0 < reached[N_LEFT] < reached[N_ALL] or not holds(
+        rules.min_weight, left, reached[SIZE_ALL] - left
+    ):
+        return -np.inf
+    one, other = reached[ONE], reached[OTHER]
+    if rules.criterion == SQUARED_ERROR:
+        return float(sums[LEFT, 0] * sums[LEFT, 0] / one + sums[RIGHT, 0] * sums[RIGHT, 0] / other)
+    return -float(after_cut(rules.criterion, sums, scale, one, other))
+
+
+@lean
+def _keep(sums: Any, reached: Any) -> None:
+    """Writes down both sides as they are."""
+    for number in range(sums.shape[1]):
+        sums[MOVED, number], sums[TERMS, number] = sums[LEFT, number], sums[RIGHT, number]
+    reached[BEST_ONE], reached[BEST_OTHER] = reached[ONE], reached[OTHER]
+
+
+@lean
+def _is_lower(criterion: int, scale: Any, sums: Any, reached: Any) -> bool:
+    """Whether the mean of the left side, as it was kept, is the smaller one."""
+    one, other = reached[BEST_ONE], reached[BEST_OTHER]
+    if criterion == SQUARED_ERROR:
+        return bool(sums[MOVED, 0] / one <= sums[TERMS, 0] / other)
+    left = right = 0.0
+    for number in range(sums.shape[1]):
+        left += scale[number] * sums[MOVED, number] / one * number
+        right += scale[number] * sums[TERMS, number] / other * number
+    return left < right
+
+
+@lean
+def _place_absent(
+    rules: Rules, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
+    line: int, filled: int, moved: Any, sides: Any, attribute: int,
+) -> None:  # fmt: skip
+    """A category that no row has goes with the larger side, or nowhere where rows may stop."""
+    n_absent, left, right = 0, 0.0, 0.0
+    for category in range(len(moved)):
+        n_absent += 1 if moved[category, COUNT] == 0 else 0
+    for place in range(start, end if n_absent > 0 and rules.missing != STOP else start):
+        row = entries[U(place)] & layout.row_mask
+        code = code_of(codes, line, row, filled)
+        if code >= 0 and sides[attribute, code] == 0:
+            left += rows[WEIGHT, row]
+        elif code >= 0:
+            right += rows[WEIGHT, row]
+    larger = 0 if left >= right else 1
+    for category in range(len(moved)):
+        if moved[category, COUNT] == 0:
+            sides[attribute, category] = -1 if rules.missing == STOP else larger

@@ -9,18 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 
 GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR = range(4)  # by which rows are scored
 
 
-@kernel
+@lean
 def x_log_x(x: float) -> float:
     """x times its binary logarithm, 0 at 0."""
     return x * np.log2(x) if x > 0 else 0.0
 
 
-@kernel
+@lean
+def clear(sums: Any, line: int) -> None:
+    """Makes statistics those of no rows."""
+    for number in range(sums.shape[1]):
+        sums[line, number] = 0.0
+
+
+@lean
 def weight_of(criterion: int, sums: Any, line: int) -> float:
     """The weight that statistics stand for."""
     if criterion == SQUARED_ERROR:
@@ -31,7 +38,7 @@ def weight_of(criterion: int, sums: Any, line: int) -> float:
     return total
 
 
-@kernel
+@lean
 def score(criterion: int, sums: Any, line: int) -> float:
     """What rows with these statistics score together."""
     weight = weight_of(criterion, sums, line)
@@ -53,7 +60,7 @@ def score(criterion: int, sums: Any, line: int) -> float:
     return found / weight if criterion == GINI else found
 
 
-@kernel
+@lean
 def split_info(sizes: Any, n_branches: int, null_weight: float) -> float:
     """The entropy of the sizes of branches, null being one more."""
     total, found = null_weight, x_log_x(null_weight)
@@ -63,7 +70,7 @@ def split_info(sizes: Any, n_branches: int, null_weight: float) -> float:
     return max(np.log2(total) - found / total, 0.0) if total > 0 else 0.0
 
 
-@kernel
+@lean
 def is_enough(sizes: Any, n_branches: int, least: float) -> bool:
     """Whether at least two branches hold weight, and as much as is asked for."""
     found = 0

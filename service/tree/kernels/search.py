@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.c45 import cut_c45, sets_c45
-from service.tree.kernels.compile import inlined, kernel
+from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.cut import count_cuts, left_weight, scan, tell_known, window
 from service.tree.kernels.entries import count_known
 from service.tree.kernels.fill import fill_null, filled_column
@@ -25,6 +25,7 @@ from service.tree.kernels.rooms import (
     NULL,
     OWN_BRANCH,
     PLACE,
+    RPART,
     SIZES,
     SUBSET,
     TEXTBOOK,
@@ -35,6 +36,8 @@ from service.tree.kernels.rooms import (
     Rules,
     Work,
 )
+from service.tree.kernels.rpart import cut_rpart, note_improvement
+from service.tree.kernels.rpart_sets import sets_rpart
 from service.tree.kernels.score import is_enough, score, split_info, weight_of
 from service.tree.kernels.sets import (
     ROUNDING,
@@ -47,7 +50,7 @@ from service.tree.kernels.sets import (
 from service.tree.kernels.subsets import best_subset
 
 
-@kernel
+@lean
 def search(
     rules: Rules, columns: Columns, room: Room, work: Work, place: tuple[int, int],
     attributes: tuple[int, int], weight: float, is_whole: bool,
@@ -56,7 +59,8 @@ def search(
 
     Where only the best of all counts, an attribute that cannot be it has none.
     """
-    is_race = rules.fine_print == TEXTBOOK and not rules.by_ratio and rules.cost_rule == NO_COST
+    is_plain = rules.fine_print == TEXTBOOK and not rules.by_ratio and rules.cost_rule == NO_COST
+    is_race = is_plain or rules.fine_print == RPART
     to_beat = 0.0 if is_race else -np.inf
     whole = score(rules.criterion, work.sums, TOTAL)
     for attribute in range(attributes[0], attributes[1]):
@@ -88,7 +92,10 @@ def _search_cut(
         entries, start, end, n_known = work.scratch, 0, end - start, end - start
     tell_known(rules.criterion, entries, start + n_known, end, layout, rows, work.sums)
     if rules.fine_print != TEXTBOOK:
-        cut_c45(rules, columns, room, work, attribute, start, n_known, weight, is_whole)
+        _cut_by_rules(
+            rules, columns, room, work, attribute, entries, start, n_known, weight, is_whole,
+            to_beat,
+        )  # fmt: skip
         return
     own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
     if n_known < (1 if own else 2):
@@ -113,11 +120,27 @@ def _search_cut(
         work.found[attribute, GAIN_HERE] = (here + null_score - base) / weight
         if rules.by_ratio or own:
             left = left_weight(entries, start, at, layout, rows, is_whole)
-            _judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
+            judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
 
 
-@kernel
-def _judge_cut(
+@inlined
+def _cut_by_rules(
+    rules: Rules, columns: Columns, room: Room, work: Work, attribute: int, entries: Any,
+    start: int, n_known: int, weight: float, is_whole: bool, to_beat: float,
+) -> None:  # fmt: skip
+    """Writes down the best cut as C4.5 or rpart has it."""
+    if rules.fine_print != RPART:
+        cut_c45(rules, columns, room, work, attribute, entries, start, n_known, weight, is_whole)
+        return
+    at, improvement, gain = cut_rpart(
+        rules, columns, work, room.rows, entries, start, n_known, weight, is_whole, to_beat
+    )
+    note_improvement(work.found, attribute, THRESHOLD, improvement, gain)
+    work.found[attribute, CUT] = at
+
+
+@lean
+def judge_cut(
     rules: Rules, left: float, own: bool, sums: Any, parts: Any, found: Any, attribute: int
 ) -> None:
     """Writes down how much branching a cut is, and forgets it where it leaves too little."""
@@ -135,6 +158,14 @@ def _search_sets(
 ) -> None:  # fmt: skip
     """Writes down the best division of an attribute's categories."""
     n_values, line = columns.facts[attribute, N_VALUES], columns.facts[attribute, PLACE]
+    if rules.fine_print == RPART:
+        improvement, gain, filled = sets_rpart(
+            rules, columns.layout, columns.scale, room.entries, place[0], place[1], room.rows,
+            room.codes, line, n_values, work.table, work.sums, work.sides, attribute, weight,
+        )  # fmt: skip
+        note_improvement(work.found, attribute, SUBSET, improvement, gain)
+        work.found[attribute, FILLED] = filled
+        return
     fill_table(
         rules.criterion, room.entries, place[0], place[1], columns.layout, room.rows, room.codes,
         line, n_values, work.table,
@@ -166,7 +197,7 @@ def _search_sets(
         )
 
 
-@kernel
+@lean
 def _divide(
     rules: Rules, n_values: int, own: bool, sides: Any, line: int, table: Any, sums: Any,
     parts: Any,
@@ -184,13 +215,19 @@ def _divide(
     if not own or weight_of(rules.criterion, sums, KNOWN) <= 0:
         return 0, 0.0
     # all that is known on one side, null on its own
-    sides[line, :n_values] = 0
+    _join(sides, line, n_values)
     here = two_sides(rules, n_values, sides, line, table, sums, parts)
-    sides[line, :n_values] = 0
+    _join(sides, line, n_values)
     return SUBSET, here
 
 
-@kernel
+@lean
+def _join(sides: Any, line: int, n_values: int) -> None:
+    for category in range(n_values):
+        sides[line, category] = 0
+
+
+@lean
 def _judge_sets(
     rules: Rules, split: int, here: float, n_branches: int, own: bool, weight: float, sums: Any,
     parts: Any, found: Any, attribute: int,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import inlined, kernel
+from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.entries import Layout, U, count_known
 from service.tree.kernels.fill import filled_column
 from service.tree.kernels.rooms import (
@@ -41,7 +41,8 @@ def send(
     away = n_branches + 1 if rules.missing == STOP else n_branches
     if rules.missing == OWN_BRANCH and columns.facts[best, HAS_NULL] == 1:
         n_branches += 1  # null's own, which is where they go
-    work.marks[N_SENT, : n_branches + 2] = 0
+    for branch in range(n_branches + 2):
+        work.marks[N_SENT, branch] = 0
     if split == THRESHOLD:
         start = columns.facts[best, PLACE] * room.stride + place[0]
         end, entries, cut = start + place[1] - place[0], room.entries, int(work.found[best, CUT])
@@ -69,13 +70,13 @@ def send(
             room.entries, place[0], place[1], columns.layout, room.codes, line, work.sides, best,
             split == MULTIWAY, away, room.side, work.marks,
         )  # fmt: skip
-    _weigh(
+    weigh_sides(
         rules.is_weighted, room.entries, place[0], place[1], columns.layout, room.rows, room.side,
         work.marks, nodes.numbers, first, n_branches,
     )  # fmt: skip
 
 
-@kernel
+@lean
 def _note_cut(
     columns: Columns, origin: Any, numbers: Any, node: int, best: int, entries: Any, cut: int,
     end: int, filled: float,
@@ -88,7 +89,7 @@ def _note_cut(
         numbers[node, LOW + side] = filled if np.isnan(value) else value
 
 
-@kernel
+@lean
 def _send_cut(
     entries: Any, start: int, end: int, layout: Layout, cut: int, n_known: int, away: int,
     side: Any, marks: Any,
@@ -104,7 +105,7 @@ def _send_cut(
     marks[N_SENT, away] += end - start - n_known
 
 
-@kernel
+@lean
 def _send_sets(
     entries: Any, start: int, end: int, layout: Layout, codes: Any, line: int, sides: Any,
     best: int, is_multiway: bool, away: int, side: Any, marks: Any,
@@ -119,8 +120,8 @@ def _send_sets(
         marks[N_SENT, U(branch)] += 1
 
 
-@kernel
-def _weigh(
+@lean
+def weigh_sides(
     is_weighted: bool, entries: Any, start: int, end: int, layout: Layout, rows: Any, side: Any,
     marks: Any, numbers: Any, first: int, n_branches: int,
 ) -> None:  # fmt: skip

@@ -4,21 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, SIZES, SUBSET, WEIGHT, Rules
-from service.tree.kernels.score import SQUARED_ERROR, score, weight_of
+from service.tree.kernels.score import SQUARED_ERROR, clear, score, weight_of
 
 ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 
-@kernel
+@lean
 def fill_table(
     criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
     line: int, n_values: int, table: Any,
 ) -> None:  # fmt: skip
     """Writes down the statistics of each category; those of null come behind the last."""
-    table[: n_values + 1] = 0.0
+    for category in range(n_values + 1):
+        clear(table, category)
     for place in range(start, end):
         entry = entries[U(place)]
         row = entry & layout.row_mask
@@ -34,7 +35,7 @@ def fill_table(
             table[category, (entry >> layout.shift) & layout.class_mask] += weight
 
 
-@kernel
+@lean
 def tell_table(n_values: int, table: Any, sums: Any) -> None:
     """Writes down the statistics of all categories together, and of null."""
     for number in range(sums.shape[1]):
@@ -43,7 +44,7 @@ def tell_table(n_values: int, table: Any, sums: Any) -> None:
             sums[KNOWN, number] += table[category, number]
 
 
-@kernel
+@lean
 def multiway(criterion: int, n_values: int, table: Any, parts: Any) -> float:
     """What the categories score, each a branch; their sizes are written down."""
     found = 0.0
@@ -53,13 +54,13 @@ def multiway(criterion: int, n_values: int, table: Any, parts: Any) -> float:
     return found
 
 
-@kernel
+@lean
 def two_sides(
     rules: Rules, n_values: int, sides: Any, line: int, table: Any, sums: Any, parts: Any
 ) -> float:
     """What both sides score; of a subset split, categories that no row has go with the larger."""
-    sums[LEFT] = 0.0
-    sums[RIGHT] = 0.0
+    clear(sums, LEFT)
+    clear(sums, RIGHT)
     for category in range(n_values):
         into = LEFT if sides[line, category] == 0 else RIGHT
         for number in range(sums.shape[1]):
@@ -74,7 +75,7 @@ def two_sides(
     return score(rules.criterion, sums, LEFT) + score(rules.criterion, sums, RIGHT)
 
 
-@kernel
+@lean
 def divided(rules: Rules, sums: Any) -> float:
     """What is left and the rest score, minus infinity where a side is too light."""
     for number in range(sums.shape[1]):
@@ -87,14 +88,15 @@ def divided(rules: Rules, sums: Any) -> float:
     return score(rules.criterion, sums, LEFT) + score(rules.criterion, sums, RIGHT)
 
 
-@kernel
+@lean
 def best_category(
     rules: Rules, n_values: int, sides: Any, line: int, table: Any, sums: Any
 ) -> bool:
     """Whether one category can be divided from the rest; then the best is on side 0."""
     tie, best, at = rules.tie * weight_of(rules.criterion, sums, KNOWN), -np.inf, -1
     for category in range(n_values if n_values > 1 else 0):
-        sums[LEFT] = table[category]
+        for number in range(sums.shape[1]):
+            sums[LEFT, number] = table[category, number]
         here = divided(rules, sums)
         if here > best + tie or (at < 0 and here > -np.inf):
             best, at = here, category

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout
 
 DIGIT = 11  # bits that are sorted by at a time
@@ -14,7 +14,7 @@ SIGN = np.uint64(1 << 63)
 LOWEST = np.uint64(0)
 
 
-@kernel
+@lean
 def make_keys(values: Any, rows: Any, keys: Any, order: Any) -> int:
     """How many rows know their value; their keys, whole numbers in the same order, come first."""
     n_known, at = 0, len(rows)
@@ -35,7 +35,7 @@ def make_keys(values: Any, rows: Any, keys: Any, order: Any) -> int:
     return n_known
 
 
-@kernel
+@lean
 def lift(bits: Any, n_known: int) -> None:
     """The bits of numbers made whole numbers in the same order."""
     for place in range(n_known):
@@ -43,13 +43,14 @@ def lift(bits: Any, n_known: int) -> None:
         bits[place] = ~key if key & SIGN else key | SIGN
 
 
-@kernel
+@lean
 def _pass(
     digit: int, keys: Any, order: Any, to_keys: Any, to_order: Any, n_known: int, counts: Any
 ) -> bool:
     """Whether the keys differed in a digit: then they are sorted by it, what was equal as before."""
     shift, mask = np.uint64(DIGIT * digit), np.uint64((1 << DIGIT) - 1)
-    counts[:] = 0
+    for number in range(len(counts)):
+        counts[number] = 0
     for place in range(n_known):
         counts[(keys[place] >> shift) & mask] += 1
     if counts[(keys[0] >> shift) & mask] == n_known:
@@ -65,7 +66,7 @@ def _pass(
     return True
 
 
-@kernel
+@lean
 def _sorted_from(
     first: int, keys: Any, order: Any, spare_keys: Any, spare_order: Any, n_known: int, counts: Any
 ) -> None:
@@ -78,11 +79,11 @@ def _sorted_from(
             is_moved = _pass(digit, keys, order, spare_keys, spare_order, n_known, counts)
         is_swapped = is_swapped != is_moved
     if is_swapped:
-        keys[:n_known] = spare_keys[:n_known]
-        order[:n_known] = spare_order[:n_known]
+        for place in range(n_known):
+            keys[place], order[place] = spare_keys[place], spare_order[place]
 
 
-@kernel
+@lean
 def _mended(keys: Any, order: Any, n_known: int) -> bool:
     """Whether the lower digits could be put in order by a few steps each."""
     for place in range(1, n_known):
@@ -97,7 +98,7 @@ def _mended(keys: Any, order: Any, n_known: int) -> bool:
     return True
 
 
-@kernel
+@lean
 def sort_column(
     keys: Any, order: Any, spare_keys: Any, spare_order: Any, n_known: int, counts: Any
 ) -> None:
@@ -109,7 +110,7 @@ def sort_column(
         _sorted_from(0, keys, order, spare_keys, spare_order, n_known, counts)
 
 
-@kernel
+@lean
 def write_entries(
     keys: Any, order: Any, n_known: int, plain: Any, layout: Layout, out: Any
 ) -> None:

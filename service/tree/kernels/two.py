@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import kernel
+from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.score import GAIN, GINI
 
 BLOCK = 64  # cuts that are passed by together where none of them can be better
+LONG = 96  # of fewer cuts each is looked at
 
 
-@kernel
+@lean
 def count_ones(entries: Any, start: int, end: int, shift: np.uint64) -> int:
     """How many rows of a slice are of the second class."""
     ones = 0
@@ -20,7 +21,7 @@ def count_ones(entries: Any, start: int, end: int, shift: np.uint64) -> int:
     return ones
 
 
-@kernel
+@lean
 def _score(criterion: int, zeros: int, ones: int, logs: Any) -> float:
     if criterion == GAIN:
         return float(logs[U(zeros)] + logs[U(ones)] - logs[U(zeros + ones)])
@@ -30,13 +31,13 @@ def _score(criterion: int, zeros: int, ones: int, logs: Any) -> float:
     return float(max(zeros, ones))
 
 
-@kernel
+@lean
 def _both(criterion: int, zeros: int, ones: int, totals: tuple[int, int], logs: Any) -> float:
     left = _score(criterion, zeros, ones, logs)
     return left + _score(criterion, totals[0] - zeros, totals[1] - ones, logs)
 
 
-@kernel
+@lean
 def _at_most(
     criterion: int, zeros: int, ones: int, more: tuple[int, int], totals: tuple[int, int], logs: Any
 ) -> float:
@@ -49,7 +50,7 @@ def _at_most(
     return max(max(start, end), max(one, other))
 
 
-@kernel
+@lean
 def scan_two(
     entries: Any, first: int, low: int, high: int, layout: Layout, totals: tuple[int, int],
     criterion: int, logs: Any, tie: float, best: float,
@@ -58,21 +59,22 @@ def scan_two(
 
     The cuts are those with at least `low` and at most `high` rows before them.
     """
-    at, before = 0, low
+    at, before, is_long = 0, low, high - low >= LONG
     ones = count_ones(entries, first, first + low, layout.shift)
     while before <= high:
-        last = min(before + BLOCK - 1, high)
-        more = count_ones(entries, first + before, first + last, layout.shift)
-        moved = (last - before - more, more)
-        if _at_most(criterion, before - ones, ones, moved, totals, logs) > best + tie:
-            passed = ones
-            for place in range(before, last + 1):
-                entry = entries[U(first + place)]
-                if entry & layout.tie_bit == 0:
-                    here = _both(criterion, place - passed, passed, totals, logs)
-                    if here > best + tie:
-                        best, at = here, place
-                passed += np.int64(entry >> layout.shift) & 1
-        ones += more + (np.int64(entries[U(first + last)] >> layout.shift) & 1)
-        before = last + 1
+        end = min(before + BLOCK, high + 1)
+        if is_long:
+            more = count_ones(entries, first + before, first + end, layout.shift)
+            moved = (end - before - more, more)
+            if _at_most(criterion, before - ones, ones, moved, totals, logs) <= best + tie:
+                before, ones = end, ones + more
+                continue
+        for place in range(before, end):
+            entry = entries[U(first + place)]
+            if entry & layout.tie_bit == 0:
+                here = _both(criterion, place - ones, ones, totals, logs)
+                if here > best + tie:
+                    best, at = here, place
+            ones += np.int64(entry >> layout.shift) & 1
+        before = end
     return at, best

@@ -1,0 +1,290 @@
+"""Growing by two threads: large nodes column by column, then whole subtrees in beds of their own.
+
+A bed holds the rows of one subtree, numbered anew, so that no two beds share anything. What grows
+in a bed depends on nothing but its rows: the tree is the same whoever grew which bed, and when.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from service.tree.arrays import Floats, Ints
+from service.tree.engine import Yield, grow_in, longer, make_nodes
+from service.tree.kernels.part import part_many
+from service.tree.kernels.rooms import (
+    ATTRIBUTE,
+    BRANCH,
+    DEPTH,
+    FIRST_CHILD,
+    LARGEST,
+    N_BRANCHES,
+    N_VALUES,
+    NODE_WEIGHT,
+    PARENT,
+    SENT,
+    SHARES,
+    SIDES_START,
+    SPLIT,
+    STARTS,
+    TESTED,
+    WEIGHT,
+    Columns,
+    Nodes,
+    Room,
+    Rules,
+    Work,
+)
+from service.tree.kernels.search import search
+from service.tree.kernels.top import decide, look
+
+N_THREADS = 2
+FEWEST = 4_000  # rows from which on two threads are faster than one
+MANY = 20_000  # rows of a node from which on its columns are shared out
+SHARE = 8  # a bed holds at most one in so many of all rows ...
+SMALL = 4_000  # ... but a third of few rows, up to so many
+OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
+SECONDS = 0.05  # between two looks at how far the threads are
+
+
+@dataclass(frozen=True)
+class Bed:
+    """The rows of one subtree, and where its root stands among the nodes at the top."""
+
+    room: Room
+    columns: Columns
+    n_rows: int
+    slot: int
+    depth: int
+    largest: float = 0.0  # the largest improvement above, which rpart looks at
+
+
+class Top:
+    """The nodes above the beds, as they are made."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes, self.state, self.n_pairs = nodes, np.array([1, 1, 0, 0]), 0
+
+    def make_room(self, n_nodes: int) -> None:
+        """Takes care that so many more nodes, and their sides, fit."""
+        wanted = 2 * (int(self.state[0]) + int(self.state[2]) + n_nodes)
+        if wanted > len(self.nodes.links):
+            self.nodes = Nodes(*(longer(each, 2 * wanted) for each in self.nodes))
+
+
+@dataclass(frozen=True)
+class Grower:
+    """What all beds have in common."""
+
+    rules: Rules
+    make_work: Callable[[int], Work]  # for so many rows
+    has_room: bool  # whether there is to be room behind the rows
+    n_classes: int
+
+
+Tell = Callable[[float, int], None]
+
+
+def grow_in_beds(grower: Grower, first: Bed, tell: Tell) -> Yield:
+    """The nodes of the tree of a bed, grown by two threads; what is settled is told on the way."""
+    most = int(first.columns.facts[:, N_VALUES].max(initial=0)) + 4
+    top = Top(make_nodes(64 + 2 * most, grower.n_classes))
+    beds, waiting, limit = [], [first], max(first.n_rows // SHARE, min(first.n_rows // 3, SMALL))
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        while waiting:
+            bed = waiting.pop()
+            if bed.n_rows <= limit:
+                beds.append(bed)
+                continue
+            top.make_room(most)
+            waiting += split_bed(grower, top, bed, pool)
+            tell(0.0, int(top.state[0]))
+
+        def grow_bed(number: int, note: Tell) -> Yield:
+            return _grow_bed(grower, beds[number], note)
+
+        grown = grow_all([bed.n_rows for bed in beds], grow_bed, pool, tell)
+    return joined(top, [bed.slot for bed in beds], grown)
+
+
+def split_bed(grower: Grower, top: Top, bed: Bed, pool: ThreadPoolExecutor) -> list[Bed]:
+    """The beds of a node's branches; none where it is a leaf."""
+    rules, columns, room, nodes = grower.rules, bed.columns, bed.room, top.nodes
+    work = grower.make_work(bed.n_rows)
+    is_settled, is_whole = look(rules, columns, room, work, nodes, bed.slot, bed.n_rows)
+    n_branches = 0
+    if not is_settled:
+        weight = float(nodes.numbers[bed.slot, NODE_WEIGHT])
+        _search(grower, bed, work, weight, pool, is_whole=is_whole)
+        n_branches = int(decide(rules, columns, room, work, nodes, top.state, bed.slot, bed.n_rows))
+    if n_branches == 0:
+        top.n_pairs += bed.n_rows
+        return []
+    _link(top, bed, n_branches)
+    return _divided(grower, top, bed, work, n_branches, pool)
+
+
+def _search(
+    grower: Grower, bed: Bed, work: Work, weight: float, pool: ThreadPoolExecutor, *, is_whole: bool
+) -> None:
+    """Searches the columns of a node, by both threads where it is large."""
+    n_attributes, place = len(bed.columns.facts), (0, bed.n_rows)
+    if bed.n_rows < MANY or n_attributes < N_THREADS:
+        whole = (0, n_attributes)
+        search(grower.rules, bed.columns, bed.room, work, place, whole, weight, is_whole)
+        return
+    other = grower.make_work(bed.n_rows)._replace(found=work.found, sides=work.sides)
+    other.sums[:] = work.sums
+    half, ways = n_attributes // 2, []
+    for each, span in ((work, (0, half)), (other, (half, n_attributes))):
+        ways.append(
+            pool.submit(
+                search, grower.rules, bed.columns, bed.room, each, place, span, weight, is_whole
+            )
+        )
+    for way in ways:
+        way.result()
+
+
+def _link(top: Top, bed: Bed, n_branches: int) -> None:
+    """Gives a node its children."""
+    links, first = top.nodes.links, int(top.state[0])
+    links[bed.slot, FIRST_CHILD], links[bed.slot, N_BRANCHES] = first, n_branches
+    children = slice(first, first + n_branches)
+    links[children, PARENT], links[children, BRANCH] = bed.slot, np.arange(n_branches)
+    links[children, DEPTH] = links[bed.slot, DEPTH] + 1
+    links[children, ATTRIBUTE], links[children, SPLIT] = -1, 0
+    top.state[0] += n_branches
+
+
+def _divided(
+    grower: Grower, top: Top, bed: Bed, work: Work, n_branches: int, pool: ThreadPoolExecutor
+) -> list[Bed]:
+    """The bed of each branch, with its own rows first, and then those that go everywhere."""
+    room, layout = bed.room, bed.columns.layout
+    sizes = np.diff(work.marks[STARTS, : n_branches + 1])
+    strides = sizes * 9 // 4 + 64 if grower.has_room else sizes
+    n_columns = -(-len(room.entries) // room.stride)
+    bases = np.append(0, np.cumsum(strides * n_columns))
+    out = np.empty(int(bases[-1]), room.entries.dtype)
+
+    def divide(columns: range) -> None:
+        marks = work.marks.copy()
+        for column in columns:
+            start = column * room.stride
+            marks[STARTS, :n_branches] = bases[:-1] + column * strides
+            part_many(
+                room.entries, start, start + bed.n_rows, out, 0, room.side, layout, n_branches,
+                room.numbers, marks, work.parts,
+            )  # fmt: skip
+
+    halves = [range(0, n_columns, 2), range(1, n_columns, 2)]
+    for done in pool.map(divide, halves) if bed.n_rows >= MANY else map(divide, halves):
+        del done
+    return list(_beds(bed, top, work, out, bases, strides, sizes))
+
+
+def _beds(
+    bed: Bed, top: Top, work: Work, out: Any, bases: Ints, strides: Ints, sizes: Ints
+) -> Iterator[Bed]:
+    room, first = bed.room, int(top.state[0]) - len(sizes)
+    mask = room.entries.dtype.type(bed.columns.layout.row_mask)
+    rows = (room.entries[: bed.n_rows] & mask).astype(np.int64)
+    sides = room.side[rows]
+    everywhere = rows[sides == len(sizes)]
+    columns = _tested(bed.columns, int(top.nodes.links[bed.slot, ATTRIBUTE]))
+    for branch, (size, stride) in enumerate(zip(sizes.tolist(), strides.tolist(), strict=True)):
+        share, own = float(work.parts[SHARES, branch]), rows[sides == branch]
+        own = np.concatenate([own, everywhere]) if share > 0 else own
+        weights = room.rows[WEIGHT, own]
+        if share > 0:
+            weights[len(own) - len(everywhere) :] *= share
+        entries = out[bases[branch] : bases[branch + 1]]
+        made = _room(room, entries, stride, size, own, weights, mask)
+        largest = float(top.nodes.numbers[first + branch, LARGEST])
+        yield Bed(made, columns, size, first + branch, bed.depth + 1, largest)
+
+
+def _room(
+    room: Room, entries: Any, stride: int, size: int, own: Ints, weights: Floats, mask: Any
+) -> Room:
+    """The room of some rows of another."""
+    rows = room.rows[:, own]
+    rows[WEIGHT] = weights
+    arrived = np.ones(max(stride, 1))
+    arrived[:size] = weights[(entries[:size] & mask).astype(np.int64)]
+    return Room(
+        entries, max(stride, 1), arrived, rows, room.origin[own],
+        np.ascontiguousarray(room.codes[:, own] if room.codes.shape[1] > 1 else room.codes),
+        np.zeros(size, room.side.dtype), np.arange(size),
+    )  # fmt: skip
+
+
+def _tested(columns: Columns, attribute: int) -> Columns:
+    """The attributes where one more is split on above."""
+    facts = columns.facts.copy()
+    facts[attribute, TESTED] = 1
+    return columns._replace(facts=facts)
+
+
+def grow_all(
+    sizes: list[int], grow_one: Callable[[int, Tell], Yield], pool: ThreadPoolExecutor, tell: Tell
+) -> list[Yield]:
+    """What grows in each bed of so many rows; the largest are begun first."""
+    told = np.zeros((len(sizes), 2))
+    is_over = False
+
+    def grow(number: int) -> Yield:
+        def note(settled: float, n_nodes: int) -> None:
+            told[number] = settled, n_nodes
+            if is_over:
+                raise InterruptedError
+
+        return grow_one(number, note)
+
+    order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
+    futures: dict[int, Future[Yield]] = {number: pool.submit(grow, number) for number in order}
+    try:
+        while wait(futures.values(), SECONDS).not_done:
+            tell(float(told[:, 0].sum()), int(told[:, 1].sum()))
+    except BaseException:
+        is_over = True
+        raise
+    return [futures[number].result() for number in range(len(sizes))]
+
+
+def _grow_bed(grower: Grower, bed: Bed, note: Tell) -> Yield:
+    most = int(bed.columns.facts[:, N_VALUES].max(initial=0))
+    nodes = make_nodes(64 + most, grower.n_classes)
+    nodes.links[0, DEPTH] = bed.depth
+    nodes.numbers[0, LARGEST] = bed.largest
+    return grow_in(
+        bed.room, grower.rules, bed.columns, grower.make_work(bed.n_rows), nodes, bed.n_rows, note
+    )
+
+
+def joined(top: Top, slots: list[int], grown: list[Yield]) -> Yield:
+    """The nodes at the top and those of all beds; the root of a bed stands in its slot."""
+    n_nodes, n_sides = int(top.state[0]), int(top.state[2])
+    links, numbers = [top.nodes.links[:n_nodes]], [top.nodes.numbers[:n_nodes]]
+    sides = [top.nodes.sides[:n_sides]]
+    for slot, made in zip(slots, grown, strict=True):
+        below, here = made.nodes.links[: made.n_nodes], made.nodes.numbers[: made.n_nodes]
+        is_inner = below[:, ATTRIBUTE] >= 0
+        below[is_inner, FIRST_CHILD] += n_nodes - 1  # without its root
+        below[:, SIDES_START] += n_sides
+        is_top = below[:, PARENT] == 0
+        below[:, PARENT] = np.where(is_top, slot, below[:, PARENT] + n_nodes - 1)
+        links[0][slot, OF_SPLIT] = below[0, OF_SPLIT]
+        sent = numbers[0][slot, SENT]
+        numbers[0][slot] = here[0]
+        numbers[0][slot, SENT] = sent
+        links.append(below[1:])
+        numbers.append(here[1:])
+        sides.append(made.nodes.sides[: made.n_sides])
+        n_nodes, n_sides = n_nodes + made.n_nodes - 1, n_sides + made.n_sides
+    nodes = Nodes(np.concatenate(links), np.concatenate(numbers), np.concatenate(sides))
+    n_pairs = top.n_pairs + sum(made.n_pairs for made in grown)
+    return Yield(nodes, n_nodes, n_sides, n_pairs)

@@ -1,0 +1,51 @@
+"""The nodes of the tree of presorted rows."""
+
+from functools import partial
+
+from service.tree.arrays import Floats
+from service.tree.beds import FEWEST, Bed, Grower, grow_in_beds
+from service.tree.candidate import Context
+from service.tree.engine import (
+    FIRST_NODES,
+    Report,
+    Yield,
+    columns_of,
+    grow_in,
+    logs_of,
+    make_nodes,
+    needs_room,
+    refuse_beyond,
+    room_of,
+    rules_of,
+    work_of,
+)
+from service.tree.kernels.rooms import N_VALUES
+from service.tree.presort import Presorted
+
+
+def grow_nodes(
+    context: Context, columns: Presorted, weights: Floats, max_nodes: int, report: Report
+) -> Yield:
+    """The nodes of the full tree of presorted rows; their entries are used up."""
+    total = float(weights.sum())
+
+    def tell(settled: float, n_nodes: int) -> None:
+        refuse_beyond(max_nodes, n_nodes)
+        report(min(settled / total, 1.0), n_nodes)
+
+    made = _grown(context, columns, weights, tell)
+    tell(total, made.n_nodes)
+    return made
+
+
+def _grown(context: Context, columns: Presorted, weights: Floats, tell: Report) -> Yield:
+    rules, facts = rules_of(context, columns, weights), columns_of(context, columns)
+    n_rows, n_classes = columns.n_rows, len(context.data.classes)
+    make_work = partial(work_of, context, columns, logs_of(n_rows))
+    is_wide, is_small = needs_room(context), n_rows < FEWEST
+    room = room_of(context, columns, weights, is_wide=is_wide and is_small)
+    if is_small:
+        nodes = make_nodes(FIRST_NODES + int(facts.facts[:, N_VALUES].max(initial=0)), n_classes)
+        return grow_in(room, rules, facts, make_work(n_rows), nodes, n_rows, tell)
+    grower = Grower(rules, make_work, is_wide, n_classes)
+    return grow_in_beds(grower, Bed(room, facts, n_rows, 0, 0), tell)
