@@ -42,6 +42,7 @@ def contradictions(
     yield from _of_rules(params)
     yield from _of_rpart(params)
     yield from _of_company(params, overrides)
+    yield from _of_search(params, overrides)
     yield from _of_costs(params, has_costs=has_costs)
     for name in overrides:
         if name in FITTING and params.pruning not in FITTING[name]:
@@ -99,10 +100,6 @@ def _of_company(params: Params, overrides: Mapping[str, Any]) -> Iterator[tuple[
     """Parameters that mean nothing without another one."""
     if params.numeric_penalty and params.rules not in C45_RULES:
         yield "numeric_penalty", f"it is for rules = j48 or r8, but rules are {params.rules}"
-    if params.search == "histogram" and params.rules != "textbook":
-        yield "search", f"histogram is for rules = textbook, but rules are {params.rules}"
-    if "bins" in overrides and params.search != "histogram":
-        yield "bins", f"it is for search = histogram, but search is {params.search}"
     if "cost_exponent" in overrides and params.cost_rule != "power_per_cost":
         rule = params.cost_rule
         yield "cost_exponent", f"it is for cost_rule = power_per_cost, but cost_rule is {rule}"
@@ -113,6 +110,13 @@ def _of_company(params: Params, overrides: Mapping[str, Any]) -> Iterator[tuple[
         for name in ("folds", "standard_errors"):
             if name in overrides:
                 yield name, f"{name} is for choosing alpha, but alpha is given"
+
+
+def _of_search(params: Params, overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if params.search == "histogram" and params.rules != "textbook":
+        yield "search", f"histogram is for rules = textbook, but rules are {params.rules}"
+    if "bins" in overrides and params.search != "histogram":
+        yield "bins", f"it is for search = histogram, but search is {params.search}"
 
 
 def _of_costs(params: Params, *, has_costs: bool) -> Iterator[tuple[str, str]]:

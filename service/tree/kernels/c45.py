@@ -79,8 +79,8 @@ def cut_c45(
         return
     base, tie = score(GAIN, work.sums, KNOWN), max(rules.tolerance, rules.tie) * weight
     at, here = scan(
-        GAIN, entries, first, (low, high), layout, room.rows, work.sums, is_whole, work.logs, tie,
-        base,
+        rules.criterion, entries, first, (low, high), layout, room.rows, work.sums, is_whole,
+        work.logs, tie, base,
     )  # fmt: skip
     gain = (here - base) / weight
     if rules.numeric_penalty:

@@ -2,18 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
+from service.tree.kernels.arrive import arrive, is_settled
+from service.tree.kernels.below import divide
 from service.tree.kernels.choose import choose
-from service.tree.kernels.compile import inlined, lean
-from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.part import move_down, part_many, part_rows, part_two
+from service.tree.kernels.compile import lean
 from service.tree.kernels.rooms import (
-    APART,
     ATTRIBUTE,
-    BEHIND,
     BRANCH,
-    CLASSES,
     DEPTH,
     FILLED,
     FIRST_CHILD,
@@ -22,45 +17,29 @@ from service.tree.kernels.rooms import (
     GAIN_OF_NODE,
     HAS_NULL,
     IMPROVEMENT,
-    J48,
     LARGEST,
-    MEAN,
     MULTIWAY,
     N_BRANCHES,
-    N_SENT,
     N_VALUES,
     NODE_FILLED,
     NODE_WEIGHT,
     OWN_BRANCH,
     PARENT,
-    R8,
-    RISK,
-    RPART,
-    SENT,
-    SHARES,
     SIDES_START,
     SPLIT,
     STARTS,
-    TARGET,
     THRESHOLD,
-    TOTAL,
-    VARIANCE,
-    WEIGHT,
     Columns,
     Nodes,
     Room,
     Rules,
     Work,
 )
-from service.tree.kernels.rpart import squared_error
-from service.tree.kernels.score import SQUARED_ERROR
 from service.tree.kernels.search import search
 from service.tree.kernels.send import send
-from service.tree.kernels.sets import ROUNDING
 
 DONE, PAUSED, NEEDS_ROOM, NEEDS_NODES = range(4)  # how a kernel comes back
 N_NODES, N_WAITING, N_SIDES, N_PAIRS = range(4)  # what the state counts
-TIE = 1e-12  # of the mean: to rpart, a number that spreads no further is constant
 
 
 @lean
@@ -104,98 +83,6 @@ def grow(
     return DONE
 
 
-@inlined
-def arrive(
-    rules: Rules, columns: Columns, room: Room, work: Work, nodes: Nodes, node: int,
-    place: tuple[int, int],
-) -> bool:  # fmt: skip
-    """Whether all rows of a node weigh 1; its weight and its statistics are written down."""
-    weight, is_whole, layout = float(place[1] - place[0]), True, columns.layout
-    if rules.is_weighted:
-        weight, is_whole = _weigh(room.entries, place[0], place[1], layout, room.arrived, room.rows)
-    nodes.numbers[node, NODE_WEIGHT] = weight
-    if rules.criterion == SQUARED_ERROR:
-        _about_mean(
-            room.entries, place[0], place[1], layout, room.rows, work.sums, nodes.numbers, node
-        )
-        if rules.risk_column >= 0:
-            at_root = nodes.links[node, DEPTH] == 0  # where the rows stand as they came
-            start = place[0] + (0 if at_root else rules.risk_column * room.stride)
-            nodes.numbers[node, RISK] = squared_error(
-                room.entries, start, start + place[1] - place[0], layout, room.rows
-            )
-        return is_whole
-    for number in range(work.sums.shape[1]):
-        work.sums[TOTAL, number] = 0.0
-    for at in range(place[0], place[1]):
-        entry = room.entries[U(at)]
-        number = (entry >> layout.shift) & layout.class_mask
-        own = room.rows[WEIGHT, entry & layout.row_mask] if rules.is_weighted else 1.0
-        work.sums[TOTAL, number] += own
-    for number in range(work.sums.shape[1]):
-        nodes.numbers[node, CLASSES + number] = work.sums[TOTAL, number]
-    return is_whole
-
-
-@lean
-def _weigh(
-    entries: Any, start: int, end: int, layout: Layout, arrived: Any, rows: Any
-) -> tuple[float, bool]:
-    """The weight of a node, and whether all of its rows weigh 1; each row gets its own."""
-    weight, is_whole = 0.0, True
-    for at in range(start, end):
-        own = arrived[U(at)]
-        rows[WEIGHT, entries[U(at)] & layout.row_mask] = own
-        is_whole = is_whole and own == 1.0
-        weight += own
-    return weight, is_whole
-
-
-@lean
-def _about_mean(
-    entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, numbers: Any,
-    node: int,
-) -> None:  # fmt: skip
-    weight, total = numbers[node, NODE_WEIGHT], 0.0
-    for at in range(start, end):
-        row = entries[U(at)] & layout.row_mask
-        total += rows[WEIGHT, row] * rows[TARGET, row]
-    mean = total / weight if weight > 0 else np.nan
-    first = second = 0.0
-    for at in range(start, end):
-        row = entries[U(at)] & layout.row_mask
-        apart = rows[TARGET, row] - mean
-        rows[APART, row] = apart
-        first += rows[WEIGHT, row] * apart
-        second += rows[WEIGHT, row] * apart * apart
-    sums[TOTAL, 0], sums[TOTAL, 1], sums[TOTAL, 2] = weight, first, second
-    numbers[node, MEAN] = mean
-    numbers[node, VARIANCE] = second / weight if weight > 0 else np.nan
-
-
-@lean
-def is_settled(rules: Rules, sums: Any, nodes: Nodes, node: int, n_rows: int) -> bool:
-    """Whether the node is a leaf without a look at its attributes."""
-    weight = nodes.numbers[node, NODE_WEIGHT]
-    if weight == 0 or nodes.links[node, DEPTH] == rules.max_depth or n_rows < rules.min_rows:
-        return True
-    if weight < 2.0 * (rules.min_weight - ROUNDING):
-        return True  # too little for two branches
-    if rules.criterion == SQUARED_ERROR:
-        nothing = rules.tie
-        if rules.fine_print == RPART:
-            nothing = (TIE * nodes.numbers[node, MEAN]) ** 2
-        return bool(weight < rules.lightest or nodes.numbers[node, VARIANCE] <= nothing)
-    n_classes, most = 0, 0.0
-    for number in range(sums.shape[1]):
-        n_classes += sums[TOTAL, number] != 0
-        most = max(most, sums[TOTAL, number])
-    if rules.fine_print == J48 or rules.fine_print == R8:
-        too_light = 2.0 * rules.min_weight - weight > rules.tolerance
-        return bool(too_light or weight - most <= rules.tolerance)
-    return bool(weight < rules.lightest or n_classes <= 1)
-
-
 @lean
 def branches_of(rules: Rules, facts: Any, found: Any, best: int) -> int:
     """How many branches the best split has."""
@@ -209,91 +96,6 @@ def has_nodes(facts: Any, found: Any, nodes: Nodes, state: Any, best: int, n_bra
     n_sides = facts[best, N_VALUES] if found[best, FOUND] > THRESHOLD else 0
     is_enough = state[N_NODES] + n_branches <= len(nodes.links)
     return bool(is_enough and state[N_SIDES] + n_sides <= len(nodes.sides))
-
-
-@inlined
-def divide(
-    rules: Rules, layout: Layout, room: Room, work: Work, nodes: Nodes, first: int,
-    n_branches: int, place: tuple[int, int], depth: int,
-) -> bool:  # fmt: skip
-    """Whether there was room to send the rows down their branches."""
-    start, end, marks = place[0], place[1], work.marks
-    if n_branches == 2 and marks[N_SENT, 2] == 0 and marks[N_SENT, 3] == 0:
-        marks[STARTS, 0], marks[STARTS, 1] = start, start + marks[N_SENT, 0]
-        marks[STARTS, 2] = end
-        part_two(room.entries, start, end, room.side, layout, work.scratch)
-        if not are_settled(rules, layout, room.entries, marks, depth + 1):
-            for offset in range(room.stride, len(room.entries), room.stride):
-                here = (offset + start, offset + end)
-                part_two(room.entries, here[0], here[1], room.side, layout, work.scratch)
-        if rules.is_weighted:
-            for at in range(start, end):
-                room.arrived[U(at)] = room.rows[WEIGHT, room.entries[U(at)] & layout.row_mask]
-        return True
-    share_out(rules, marks, work.parts, nodes.numbers, first, n_branches, end)
-    if marks[STARTS, n_branches] > room.stride:
-        return False
-    divide_behind(room, marks, work.parts, layout, start, end, n_branches)
-    return True
-
-
-@lean
-def are_settled(rules: Rules, layout: Layout, entries: Any, marks: Any, depth: int) -> bool:
-    """Whether both branches are sure to be leaves: nobody will look at their other columns."""
-    if rules.is_weighted or rules.risk_column >= 0:
-        return False
-    for branch in range(2 if depth != rules.max_depth else 0):
-        start, end = marks[STARTS, branch], marks[STARTS, branch + 1]
-        if end - start < 2.0 * (rules.min_weight - ROUNDING):
-            continue
-        if rules.criterion == SQUARED_ERROR:
-            return False
-        number = (entries[U(start)] >> layout.shift) & layout.class_mask
-        for at in range(start + 1, end):
-            if (entries[U(at)] >> layout.shift) & layout.class_mask != number:
-                return False
-    return True
-
-
-@lean
-def share_out(
-    rules: Rules, marks: Any, parts: Any, numbers: Any, first: int, n_branches: int, place: int
-) -> None:
-    """Writes down the share of each branch, and where its entries begin from this place on."""
-    known, n_everywhere = 0.0, marks[N_SENT, n_branches]
-    for branch in range(n_branches):
-        known += numbers[first + branch, SENT]
-    for branch in range(n_branches):
-        share = numbers[first + branch, SENT] / known if known > 0 else 1.0 / n_branches
-        is_taken = n_everywhere > 0 and share > rules.tolerance
-        parts[SHARES, branch] = share if is_taken else 0.0
-        marks[STARTS, branch] = place
-        place += marks[N_SENT, branch] + (n_everywhere if is_taken else 0)
-    marks[STARTS, n_branches] = place
-
-
-@lean
-def divide_behind(
-    room: Room, marks: Any, parts: Any, layout: Layout, start: int, end: int, n_branches: int
-) -> None:
-    """Any branches, by way of the places behind the node's own, whose entries are not needed."""
-    size = marks[STARTS, n_branches] - end
-    for branch in range(n_branches):
-        marks[BEHIND, branch] = 0  # rows keep their numbers
-    for offset in range(room.stride, len(room.entries), room.stride):
-        part_many(
-            room.entries, offset + start, offset + end, room.entries, offset, room.side, layout,
-            n_branches, room.numbers, marks, parts,
-        )  # fmt: skip
-        move_down(room.entries, offset, start, end, size)
-    part_rows(
-        room.entries, start, end, room.arrived, room.entries, room.arrived, room.side, layout,
-        n_branches, marks, parts,
-    )  # fmt: skip
-    move_down(room.entries, 0, start, end, size)
-    move_down(room.arrived, 0, start, end, size)
-    for branch in range(n_branches + 1):
-        marks[STARTS, branch] -= end - start
 
 
 @lean

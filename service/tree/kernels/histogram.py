@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from service.tree.kernels.arrive import arrive, is_settled
+from service.tree.kernels.below import divide
 from service.tree.kernels.bins import N_CODES, NULL_CODE, Bins
 from service.tree.kernels.choose import choose
 from service.tree.kernels.compile import inlined, lean
@@ -14,11 +16,8 @@ from service.tree.kernels.grow import (
     NEEDS_NODES,
     NEEDS_ROOM,
     add_children,
-    arrive,
     branches_of,
-    divide,
     has_nodes,
-    is_settled,
     note_split,
 )
 from service.tree.kernels.rooms import (

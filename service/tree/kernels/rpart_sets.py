@@ -12,17 +12,14 @@ from service.tree.kernels.compile import kernel, lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import (
     KNOWN,
-    LEFT,
     MAJORITY,
-    MOVED,
-    RIGHT,
     STOP,
     TARGET,
-    TERMS,
     WEIGHT,
     Rules,
 )
-from service.tree.kernels.rpart_sides import after_cut, before_cut, holds
+from service.tree.kernels.rpart_moves import begin, is_lower, keep, move, worth
+from service.tree.kernels.rpart_sides import before_cut
 from service.tree.kernels.score import GAIN, SQUARED_ERROR
 from service.tree.kernels.subsets import best_subset
 
@@ -56,7 +53,7 @@ def sets_rpart(
     best = _divided(rules, scale, table, sums, moved, reached, present, sides, attribute, base)
     if best <= base:
         return 0.0, 0.0, np.nan
-    if not _is_lower(rules.criterion, scale, sums, reached):
+    if not is_lower(rules.criterion, scale, sums, reached):
         for at in range(len(present)):
             sides[attribute, present[at]] = 1 - sides[attribute, present[at]]
     _place_absent(
@@ -203,13 +200,13 @@ def _along(
 ) -> float:  # fmt: skip
     """What the best of the first categories of an order is worth."""
     best, n_left = start, 0
-    _begin(rules.criterion, sums)
+    begin(rules.criterion, sums)
     for at in range(len(order)):
-        _move(table, sums, moved, reached, order[at], 1.0)
-        here = _worth(rules, scale, sums, reached)
+        move(table, sums, moved, reached, order[at], 1.0)
+        here = worth(rules, scale, sums, reached)
         if here > best and np.isfinite(here):
             best, n_left = here, at + 1
-            _keep(sums, reached)
+            keep(sums, reached)
     for at in range(len(present)):
         sides[line, present[at]] = 1
     for at in range(n_left):
@@ -224,75 +221,19 @@ def _by_all(
 ) -> float:  # fmt: skip
     """What the best of all sets is worth; one category is changed at a time."""
     best, chosen = start, 0
-    _begin(rules.criterion, sums)
+    begin(rules.criterion, sums)
     for step in range(1, 1 << n_moved):
         lowest, code, at = step & -step, step ^ (step >> 1), 0
         while lowest >> at > 1:
             at += 1
-        _move(table, sums, moved, reached, present[at], 1.0 if code & lowest else -1.0)
-        here = _worth(rules, scale, sums, reached)
+        move(table, sums, moved, reached, present[at], 1.0 if code & lowest else -1.0)
+        here = worth(rules, scale, sums, reached)
         if here > best and np.isfinite(here):
             best, chosen = here, code
-            _keep(sums, reached)
+            keep(sums, reached)
     for at in range(len(present)):
         sides[line, present[at]] = 1 - ((chosen >> at) & 1)
     return best
-
-
-@lean
-def _begin(criterion: int, sums: Any) -> None:
-    """Puts all rows on the right."""
-    for number in range(sums.shape[1]):
-        sums[LEFT, number] = 0.0
-        # about the mean all targets sum to nothing, whatever rounding says
-        sums[RIGHT, number] = 0.0 if criterion == SQUARED_ERROR else sums[KNOWN, number]
-
-
-@lean
-def _move(table: Any, sums: Any, moved: Any, reached: Any, category: int, sign: float) -> None:
-    """Moves a category to the left, or with a minus to the right again."""
-    for number in range(sums.shape[1]):
-        sums[LEFT, number] += sign * table[category, number]
-        sums[RIGHT, number] += -(sign * table[category, number])
-    reached[ONE] += sign * moved[category, SCALED]
-    reached[OTHER] += -(sign * moved[category, SCALED])
-    reached[N_LEFT] += sign * moved[category, COUNT]
-    reached[SIZE_LEFT] += sign * moved[category, SIZE]
-
-
-@lean
-def _worth(rules: Rules, scale: Any, sums: Any, reached: Any) -> float:
-    """What both sides are worth: the more the better; minus infinity where one is too light."""
-    left = reached[SIZE_LEFT]
-    if not 0 < reached[N_LEFT] < reached[N_ALL] or not holds(
-        rules.min_weight, left, reached[SIZE_ALL] - left
-    ):
-        return -np.inf
-    one, other = reached[ONE], reached[OTHER]
-    if rules.criterion == SQUARED_ERROR:
-        return float(sums[LEFT, 0] * sums[LEFT, 0] / one + sums[RIGHT, 0] * sums[RIGHT, 0] / other)
-    return -float(after_cut(rules.criterion, sums, scale, one, other))
-
-
-@lean
-def _keep(sums: Any, reached: Any) -> None:
-    """Writes down both sides as they are."""
-    for number in range(sums.shape[1]):
-        sums[MOVED, number], sums[TERMS, number] = sums[LEFT, number], sums[RIGHT, number]
-    reached[BEST_ONE], reached[BEST_OTHER] = reached[ONE], reached[OTHER]
-
-
-@lean
-def _is_lower(criterion: int, scale: Any, sums: Any, reached: Any) -> bool:
-    """Whether the mean of the left side, as it was kept, is the smaller one."""
-    one, other = reached[BEST_ONE], reached[BEST_OTHER]
-    if criterion == SQUARED_ERROR:
-        return bool(sums[MOVED, 0] / one <= sums[TERMS, 0] / other)
-    left = right = 0.0
-    for number in range(sums.shape[1]):
-        left += scale[number] * sums[MOVED, number] / one * number
-        right += scale[number] * sums[TERMS, number] / other * number
-    return left < right
 
 
 @lean

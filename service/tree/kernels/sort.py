@@ -47,7 +47,7 @@ def lift(bits: Any, n_known: int) -> None:
 def _pass(
     digit: int, keys: Any, order: Any, to_keys: Any, to_order: Any, n_known: int, counts: Any
 ) -> bool:
-    """Whether the keys differed in a digit: then they are sorted by it, what was equal as before."""
+    """Whether the keys differed in a digit; then they are sorted by it, equals as they were."""
     shift, mask = np.uint64(DIGIT * digit), np.uint64((1 << DIGIT) - 1)
     for number in range(len(counts)):
         counts[number] = 0

@@ -108,16 +108,7 @@ def _best_prefix(
             keys[place] = table[category, 1] / weight_of(rules.criterion, table, category)
         return _along(rules, present, keys, chosen, best, tie, table, sums)
     if n_classes <= MOST_GROUPED:
-        members = np.zeros(n_classes, np.int64)
-        for size in range(1, n_classes // 2 + 1):
-            for place in range(size):
-                members[place] = place + 1
-            while True:
-                _chances(present, members[:size], keys, table)
-                best = _along(rules, present, keys, chosen, best, tie, table, sums)
-                if not _next(members, size, n_classes):
-                    break
-        return best
+        return _by_groups(rules, present, keys, chosen, tie, table, sums)
     single = np.zeros(1, np.int64)
     for number in range(n_classes):
         single[0] = number + 1
@@ -125,6 +116,24 @@ def _best_prefix(
         best = _along(rules, present, keys, chosen, best, tie, table, sums)
     _principal(present, keys, table, sums)
     return _along(rules, present, keys, chosen, best, tie, table, sums)
+
+
+@kernel
+def _by_groups(
+    rules: Rules, present: Any, keys: Any, chosen: Any, tie: float, table: Any, sums: Any
+) -> float:
+    """The best score of a prefix of the orders by the chance of any group of classes."""
+    best, n_classes = -np.inf, sums.shape[1]
+    members = np.zeros(n_classes, np.int64)
+    for size in range(1, n_classes // 2 + 1):
+        for place in range(size):
+            members[place] = place + 1
+        while True:
+            _chances(present, members[:size], keys, table)
+            best = _along(rules, present, keys, chosen, best, tie, table, sums)
+            if not _next(members, size, n_classes):
+                break
+    return best
 
 
 @kernel

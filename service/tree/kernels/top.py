@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from service.tree.kernels.arrive import arrive, is_settled
+from service.tree.kernels.below import share_out
 from service.tree.kernels.choose import choose
 from service.tree.kernels.compile import lean
-from service.tree.kernels.grow import arrive, branches_of, is_settled, note_split, share_out
+from service.tree.kernels.grow import branches_of, note_split
 from service.tree.kernels.part import give_numbers
 from service.tree.kernels.rooms import Columns, Nodes, Room, Rules, Work
 from service.tree.kernels.send import send
