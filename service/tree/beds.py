@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
+from service.tree.crew import N_THREADS, crew
 from service.tree.engine import Yield, grow_in, longer, make_nodes
 from service.tree.kernels.part import part_many
 from service.tree.kernels.rooms import (
@@ -40,11 +41,10 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.search import search
 from service.tree.kernels.top import decide, look
 
-N_THREADS = 2
 FEWEST = 4_000  # rows from which on two threads are faster than one
 MANY = 20_000  # rows of a node from which on its columns are shared out
 SHARE = 8  # a bed holds at most one in so many of all rows ...
-SMALL = 4_000  # ... but a third of few rows, up to so many
+SMALL = 6_000  # ... but half of few rows, up to so many
 OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
 SECONDS = 0.05  # between two looks at how far the threads are
 
@@ -91,21 +91,21 @@ def grow_in_beds(grower: Grower, first: Bed, tell: Tell) -> Yield:
     """The nodes of the tree of a bed, grown by two threads; what is settled is told on the way."""
     most = int(first.columns.facts[:, N_VALUES].max(initial=0)) + 4
     top = Top(make_nodes(64 + 2 * most, grower.n_classes))
-    beds, waiting, limit = [], [first], max(first.n_rows // SHARE, min(first.n_rows // 3, SMALL))
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        while waiting:
-            bed = waiting.pop()
-            if bed.n_rows <= limit:
-                beds.append(bed)
-                continue
-            top.make_room(most)
-            waiting += split_bed(grower, top, bed, pool)
-            tell(0.0, int(top.state[0]))
+    beds, waiting, limit = [], [first], max(first.n_rows // SHARE, min(first.n_rows // 2, SMALL))
+    pool = crew()
+    while waiting:
+        bed = waiting.pop()
+        if bed.n_rows <= limit:
+            beds.append(bed)
+            continue
+        top.make_room(most)
+        waiting += split_bed(grower, top, bed, pool)
+        tell(0.0, int(top.state[0]))
 
-        def grow_bed(number: int, note: Tell) -> Yield:
-            return _grow_bed(grower, beds[number], note)
+    def grow_bed(number: int, note: Tell) -> Yield:
+        return _grow_bed(grower, beds[number], note)
 
-        grown = grow_all([bed.n_rows for bed in beds], grow_bed, pool, tell)
+    grown = grow_all([bed.n_rows for bed in beds], grow_bed, pool, tell)
     return joined(top, [bed.slot for bed in beds], grown)
 
 
@@ -251,13 +251,16 @@ def grow_all(
             tell(float(told[:, 0].sum()), int(told[:, 1].sum()))
     except BaseException:
         is_over = True
+        for future in futures.values():
+            future.cancel()
+        wait(futures.values())
         raise
     return [futures[number].result() for number in range(len(sizes))]
 
 
 def _grow_bed(grower: Grower, bed: Bed, note: Tell) -> Yield:
     most = int(bed.columns.facts[:, N_VALUES].max(initial=0))
-    nodes = make_nodes(64 + most, grower.n_classes)
+    nodes = make_nodes(64 + most + bed.n_rows // 4, grower.n_classes)
     nodes.links[0, DEPTH] = bed.depth
     nodes.numbers[0, LARGEST] = bed.largest
     return grow_in(

@@ -74,7 +74,9 @@ def make_context(data: Dataset, params: Params, part: Part | None = None) -> Con
     """The context of growing a tree from these data, or from a part of them: a fold's rows."""
     rows = np.flatnonzero(data.weights > 0) if part is None else part.rows
     origin = origin_of(data, is_fold=part is not None) if is_rpart(params) else None
-    has_null = [bool(np.isnan(column[rows]).any()) for column in data.values.T]
+    is_whole = len(rows) == len(data.weights)
+    columns = data.values.T if is_whole else (column[rows] for column in data.values.T)
+    has_null = [bool(np.isnan(column).any()) for column in columns]
     return Context(data, params, rows, np.array(has_null), _tie(data), origin)
 
 

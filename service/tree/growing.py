@@ -45,7 +45,8 @@ def _grown(context: Context, columns: Presorted, weights: Floats, tell: Report) 
     is_wide, is_small = needs_room(context), n_rows < FEWEST
     room = room_of(context, columns, weights, is_wide=is_wide and is_small)
     if is_small:
-        nodes = make_nodes(FIRST_NODES + int(facts.facts[:, N_VALUES].max(initial=0)), n_classes)
+        most = int(facts.facts[:, N_VALUES].max(initial=0))
+        nodes = make_nodes(FIRST_NODES + n_rows // 4 + most, n_classes)
         return grow_in(room, rules, facts, make_work(n_rows), nodes, n_rows, tell)
     grower = Grower(rules, make_work, is_wide, n_classes)
     return grow_in_beds(grower, Bed(room, facts, n_rows, 0, 0), tell)

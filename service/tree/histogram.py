@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Floats
-from service.tree.beds import MANY, N_THREADS, Tell, Top, joined
+from service.tree.beds import MANY, Tell, Top, joined
 from service.tree.binned import Binned, widen
 from service.tree.boughs import Bough, Ground, grow_boughs
 from service.tree.candidate import Context
+from service.tree.crew import N_THREADS
 from service.tree.engine import (
     FIRST_NODES,
     Report,

@@ -1,7 +1,6 @@
 """The columns of a dataset, sorted once; every tree of its rows is grown from them."""
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +8,14 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
+from service.tree.crew import N_THREADS, crew
 from service.tree.dataset import Dataset
 from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
 from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
 
-N_THREADS = 2
-MANY = 20_000  # rows from which on two threads are faster than one
+MANY = 4_000  # rows from which on two threads are faster than one
 WIDEST = 1 << 32
 
 
@@ -115,9 +114,9 @@ def in_threads(work: Any, n_places: int, n_rows: int) -> None:
     if n_rows < MANY or n_places < 2:
         work(range(n_places))
         return
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        for done in pool.map(work, [range(n, n_places, N_THREADS) for n in range(N_THREADS)]):
-            del done
+    shares = [range(number, n_places, N_THREADS) for number in range(N_THREADS)]
+    for done in crew().map(work, shares):
+        del done
 
 
 def _codes(data: Dataset, rows: Ints) -> Any:

@@ -8,12 +8,12 @@ from service.tree.candidate import Context
 from service.tree.criterion import CRITERIA
 from service.tree.engine import Yield
 from service.tree.grown import Grown
+from service.tree.kernels.grow import put_in_order
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     BRANCH,
     CLASSES,
     DEPTH,
-    FIRST_CHILD,
     GAIN_OF_NODE,
     HIGH,
     LOW,
@@ -70,15 +70,8 @@ def grown_of(context: Context, part: Part, made: Yield) -> Grown:
 
 def breadth_first(nodes: Nodes) -> Ints:
     """The nodes level by level, siblings together."""
-    level = np.zeros(1, dtype=np.int64)
-    levels = []
-    while len(level):
-        levels.append(level)
-        inner = level[nodes.links[level, ATTRIBUTE] >= 0]
-        counts = nodes.links[inner, N_BRANCHES]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        level = np.repeat(nodes.links[inner, FIRST_CHILD], counts) + within
-    return np.concatenate(levels)
+    order = np.zeros(len(nodes.links), dtype=np.int64)
+    return order[: put_in_order(nodes.links, order)]
 
 
 def _answering(context: Context, numbers: Floats, parent: Ints) -> Floats:

@@ -134,3 +134,17 @@ def add_children(
         waiting[top + branch, 2] = marks[STARTS, branch + 1]
     state[N_NODES] += n_branches
     state[N_WAITING] = top + n_branches
+
+
+@lean
+def put_in_order(links: Any, order: Any) -> int:
+    """How many nodes there are; level by level, siblings together, they are written down."""
+    n_nodes, at = 1, 0
+    while at < n_nodes:
+        node = order[at]
+        if links[node, ATTRIBUTE] >= 0:
+            for branch in range(links[node, N_BRANCHES]):
+                order[n_nodes] = links[node, FIRST_CHILD] + branch
+                n_nodes += 1
+        at += 1
+    return n_nodes

@@ -6,6 +6,8 @@ from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import APART, WEIGHT
 
+NEARLY = 1e-14  # by how much a quotient and its factors may be rounded apart
+
 
 @lean
 def scan_whole_numbers(
@@ -16,16 +18,19 @@ def scan_whole_numbers(
 
     All rows weigh 1; their targets are about the node's mean.
     """
-    at, total = 0, 0.0
+    at, total, limit = 0, 0.0, (best + tie) * (1.0 - NEARLY)
     for place in range(low):
         total += rows[APART, entries[U(first + place)] & layout.row_mask]
     for place in range(low, high + 1):
         entry = entries[U(first + place)]
         if entry & layout.tie_bit == 0:
-            rest = known[1] - total
-            here = total * total / place + rest * rest / (known[0] - place)
-            if here > best + tie:
-                best, at = here, place
+            rest, after = known[1] - total, known[0] - place
+            # to divide is slow, and seldom needed
+            if total * total * after + rest * rest * place > limit * place * after:
+                here = total * total / place + rest * rest / after
+                if here > best + tie:
+                    best, at = here, place
+                    limit = (best + tie) * (1.0 - NEARLY)
         total += rows[APART, entry & layout.row_mask]
     return at, best
 
