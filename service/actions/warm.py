@@ -12,6 +12,7 @@ from service.tree.attribute import Kind
 from service.tree.checks import contradictions
 from service.tree.compiled import compile_tree
 from service.tree.costs import expected_costs
+from service.tree.crew import dismiss
 from service.tree.dataset import Dataset
 from service.tree.encode import Declaration
 from service.tree.learn import study
@@ -24,6 +25,7 @@ from service.tree.training import Plan, make_dataset
 from service.tree.walk import answers, walk
 
 N_ROWS = 24
+MANY_ROWS = 20_000  # of which large nodes are shared out to threads
 # Values that come again and again, each at a pace of its own, so that there is much to split.
 PLAIN: Mapping[str, tuple[Any, ...]] = {
     "size": (1.5, 2.5, 0.5, 4.0, 3.5, 2.5, 1.0),
@@ -48,9 +50,14 @@ def load() -> None:
     for target in TARGETS:
         for inputs in (PLAIN, DIFFICULT):
             data = _dataset(inputs, target)
-            for params in {each.pruning: each for each in _presets(target)}.values():
+            presets = {each.pruning: each for each in _presets(target)}
+            for params in (*presets.values(), replace(presets["none"], pruning="hold_out")):
                 learned = _learned(data, params)
             _predict(data, learned)
+        large, plain = _dataset(PLAIN, target, MANY_ROWS), next(_presets(target))
+        for search in ("exact", "histogram"):
+            _learned(large, replace(plain, search=search))
+    dismiss()
 
 
 def warm() -> None:
@@ -65,11 +72,11 @@ def warm() -> None:
             _predict(difficult, _learned(difficult, params))
 
 
-def _dataset(inputs: Mapping[str, tuple[Any, ...]], target: str) -> Dataset:
+def _dataset(inputs: Mapping[str, tuple[Any, ...]], target: str, n_rows: int = N_ROWS) -> Dataset:
     columns = {**inputs, target: TARGETS[target]}
-    repeated = {name: list(islice(cycle(columns[name]), N_ROWS)) for name in columns}
+    repeated = {name: list(islice(cycle(columns[name]), n_rows)) for name in columns}
     plan = Plan(target, DECLARED, weight=WEIGHT if WEIGHT in inputs else None)
-    return make_dataset(Table(repeated, N_ROWS, ("data", "columns")), plan)
+    return make_dataset(Table(repeated, n_rows, ("data", "columns")), plan)
 
 
 def _learned(data: Dataset, params: Params) -> Learned:

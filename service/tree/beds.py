@@ -211,7 +211,7 @@ def _room(
     room: Room, entries: Any, stride: int, size: int, own: Ints, weights: Floats, mask: Any
 ) -> Room:
     """The room of some rows of another."""
-    rows = room.rows[:, own]
+    rows = np.ascontiguousarray(room.rows[:, own])
     rows[WEIGHT] = weights
     arrived = np.ones(max(stride, 1))
     arrived[:size] = weights[(entries[:size] & mask).astype(np.int64)]

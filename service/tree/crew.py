@@ -16,3 +16,11 @@ def crew(n_threads: int = N_THREADS) -> ThreadPoolExecutor:
             pool = ThreadPoolExecutor(n_threads, thread_name_prefix="crew")
             _kept[n_threads] = pool, pool.submit(current_thread).result()
         return _kept[n_threads][0]
+
+
+def dismiss() -> None:
+    """Ends all threads: a process that is going to fork must have none."""
+    with _lock:
+        for pool, _thread in _kept.values():
+            pool.shutdown()
+        _kept.clear()

@@ -161,7 +161,8 @@ def columns_of(context: Context, columns: Presorted) -> Columns:
     costs[0, : len(facts)] = [each.cost for each in data.attributes]
     costs[1, : len(groups)] = [data.group_costs.get(name, 0.0) for name in groups]
     scale = np.ones(len(data.classes)) if context.origin is None else context.origin.scale
-    return Columns(columns.layout, facts, costs, data.values, scale)
+    # one order of memory, or all is compiled once more
+    return Columns(columns.layout, facts, costs, np.ascontiguousarray(data.values.T), scale)
 
 
 def _is_close(values: Floats, columns: Presorted, facts: Ints, ordered: Bools) -> Bools:

@@ -64,7 +64,7 @@ def presort(data: Dataset, rows: Ints, *, as_rpart: bool = False) -> Presorted:
         space = _Space(n_rows)
         for place in places:
             out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
-            values = data.values[:, ordered[place]]
+            values = np.ascontiguousarray(data.values[:, ordered[place]])
             if as_rpart:
                 _sort_as_rpart(values, rows, plain, layout, out)
             else:
@@ -148,4 +148,6 @@ def picked(whole: Presorted, chosen: Bools) -> Presorted:
             )  # fmt: skip
 
     in_threads(pick, n_columns, n_rows)
-    return Presorted(layout, entries, whole.codes[:, chosen], whole.rows[chosen])
+    return Presorted(
+        layout, entries, np.ascontiguousarray(whole.codes[:, chosen]), whole.rows[chosen]
+    )

@@ -103,7 +103,7 @@ def _tell_apart(
     before = -np.inf
     for place in range(n_known):
         entry = entries[U(first + place)]
-        here = values[origin[entry & layout.row_mask], attribute]
+        here = values[attribute, origin[entry & layout.row_mask]]
         out[U(place)] = entry if here - before > NEIGHBOURS else entry | layout.tie_bit
         before = before if np.isnan(here) else here  # a null that is filled in is a tie
 

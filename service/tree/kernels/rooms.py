@@ -47,7 +47,7 @@ class Columns(NamedTuple):
     layout: Layout
     facts: Any  # (attribute, IS_CATEGORICAL ... TESTED), see below
     costs: Any  # (2, attribute or group): what each attribute costs, and what each group does
-    values: Any  # (row of the dataset, attribute)
+    values: Any  # (attribute, row of the dataset)
     scale: Any  # per class the factor of its weights, to rpart: 1 but for rounding
 
 

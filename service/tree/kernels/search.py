@@ -7,7 +7,7 @@ import numpy as np
 from service.tree.kernels.c45 import cut_c45, sets_c45
 from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.cut import count_cuts, left_weight, scan, tell_known, window
-from service.tree.kernels.entries import count_known
+from service.tree.kernels.entries import Layout, count_known
 from service.tree.kernels.fill import fill_null, filled_column
 from service.tree.kernels.rooms import (
     CUT,
@@ -88,7 +88,7 @@ def _search_cut(
     n_known = count_known(entries, start, end, layout.null_bit)
     if rules.missing == MAJORITY and 0 < n_known < end - start:
         at = filled_column(entries, start, n_known, end, layout, rows, work.scratch)
-        work.found[attribute, FILLED] = columns.values[room.origin[at], attribute]
+        work.found[attribute, FILLED] = columns.values[attribute, room.origin[at]]
         entries, start, end, n_known = work.scratch, 0, end - start, end - start
     tell_known(rules.criterion, entries, start + n_known, end, layout, rows, work.sums)
     if rules.fine_print != TEXTBOOK:
@@ -109,11 +109,7 @@ def _search_cut(
         rules.criterion, entries, start, span, layout, rows, work.sums, is_whole, work.logs,
         rules.tie * weight, base - null_score + to_beat * weight,
     )  # fmt: skip
-    if (
-        at == 0
-        and own
-        and count_cuts(entries, start + span[0], start + span[1] + 1, layout.tie_bit) == 0
-    ):
+    if at == 0 and own and not _has_cut(entries, start, span, layout):
         at, here = n_known, score(rules.criterion, work.sums, KNOWN)
     if at > 0:
         work.found[attribute, FOUND], work.found[attribute, CUT] = THRESHOLD, at
@@ -121,6 +117,11 @@ def _search_cut(
         if rules.by_ratio or own:
             left = left_weight(entries, start, at, layout, rows, is_whole)
             judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
+
+
+@lean
+def _has_cut(entries: Any, start: int, span: tuple[int, int], layout: Layout) -> bool:
+    return count_cuts(entries, start + span[0], start + span[1] + 1, layout.tie_bit) > 0
 
 
 @inlined
@@ -184,17 +185,9 @@ def _search_sets(
     if split > 0:
         n_branches = n_values if split == MULTIWAY else 2
         _judge_sets(
-            rules,
-            split,
-            here,
-            n_branches,
-            own,
-            weight,
-            work.sums,
-            work.parts,
-            work.found,
+            rules, split, here, n_branches, own, weight, work.sums, work.parts, work.found,
             attribute,
-        )
+        )  # fmt: skip
 
 
 @lean

@@ -51,16 +51,9 @@ def send(
             filled_column(entries, start, n_known, end, columns.layout, room.rows, work.scratch)
             entries, start, end, n_known = work.scratch, 0, end - start, end - start
         _note_cut(
-            columns,
-            room.origin,
-            nodes.numbers,
-            node,
-            best,
-            entries,
-            start + cut,
-            start + n_known,
+            columns, room.origin, nodes.numbers, node, best, entries, start + cut, start + n_known,
             filled,
-        )
+        )  # fmt: skip
         _send_cut(entries, start, end, columns.layout, cut, n_known, away, room.side, work.marks)
     else:
         line = columns.facts[best, PLACE]
@@ -85,7 +78,7 @@ def _note_cut(
     for side in range(2):
         place = min(cut - 1 + side, end - 1)
         row = origin[entries[U(place)] & columns.layout.row_mask]
-        value = columns.values[row, best]
+        value = columns.values[best, row]
         numbers[node, LOW + side] = filled if np.isnan(value) else value
 
 
