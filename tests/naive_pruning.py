@@ -8,11 +8,11 @@ import numpy as np
 from service.tree.arrays import Floats
 from service.tree.bounds import BOUNDS
 from service.tree.c45 import tolerance_of
-from service.tree.candidate import Context
-from service.tree.freeze import freeze
+from service.tree.context import Context
 from service.tree.grown import Grown
 from service.tree.parts import Part
-from service.tree.sprout import Sprout, bottom_up, breadth_first, divide, make_sprout
+from tests.readable.freeze import freeze
+from tests.readable.sprout import Sprout, bottom_up, breadth_first, divide, make_sprout
 
 MARGIN = 0.1
 COLLAPSE = 1e-3

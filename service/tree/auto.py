@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
-from service.tree.candidate import make_context
 from service.tree.compiled import compile_tree
+from service.tree.context import make_context
 from service.tree.cost_complexity import merged, sequence
 from service.tree.cross_validation import betas, losses_of, routing
 from service.tree.cut import at_alpha
 from service.tree.dataset import Dataset, rows_of
 from service.tree.folds import balanced_folds
-from service.tree.grow import ignore, whole
+from service.tree.growing import ignore
 from service.tree.nodes import Tree
 from service.tree.params import PRESETS, Params
-from service.tree.parts import Part
+from service.tree.parts import Part, whole
 from service.tree.pessimism import prune
 from service.tree.pruners import Learned, Task, grown_tree, sequence_tree, sorted_once, strata
 from service.tree.walk import answers

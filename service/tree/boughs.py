@@ -13,7 +13,7 @@ import numpy as np
 from service.tree.arrays import Ints
 from service.tree.beds import Tell, grow_all
 from service.tree.binned import Binned
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.engine import (
     FIRST_NODES,
     Yield,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from service.tree.arrays import Ints
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.criterion import TIE
 from service.tree.dataset import Dataset
 from service.tree.grown import Grown

@@ -10,7 +10,7 @@ from service.errors import LimitReached
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.c45 import NEIGHBOURS, WIDE, tolerance_of
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
 from service.tree.kernels.rooms import (
     ATTRIBUTE,

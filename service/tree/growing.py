@@ -4,7 +4,7 @@ from functools import partial
 
 from service.tree.arrays import Floats
 from service.tree.beds import FEWEST, Bed, Grower, grow_in_beds
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.engine import (
     FIRST_NODES,
     Report,
@@ -21,6 +21,10 @@ from service.tree.engine import (
 )
 from service.tree.kernels.rooms import N_VALUES
 from service.tree.presort import Presorted
+
+
+def ignore(_fraction: float, _nodes: int) -> None:
+    """The report of one who does not listen."""
 
 
 def grow_nodes(

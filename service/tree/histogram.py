@@ -14,7 +14,7 @@ from service.tree.arrays import Floats
 from service.tree.beds import MANY, Tell, Top, joined
 from service.tree.binned import Binned, widen
 from service.tree.boughs import Bough, Ground, grow_boughs
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.crew import N_THREADS
 from service.tree.engine import (
     FIRST_NODES,

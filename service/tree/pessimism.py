@@ -7,7 +7,7 @@ import numpy as np
 from service.tree.arrays import Floats
 from service.tree.bounds import deviate
 from service.tree.c45 import tolerance_of
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.grown import Grown
 from service.tree.kernels.bounds import C45, EXACT, J48, Judge

@@ -9,21 +9,20 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.binned import Binned, bin_columns, some_rows
-from service.tree.candidate import Context, make_context
 from service.tree.confirmed import confirmed
+from service.tree.context import Context, make_context
 from service.tree.cost_complexity import merged, risk_of, sequence, with_alpha_cut
 from service.tree.cross_validation import Validated, chosen_alpha, cross_validated
 from service.tree.cut import at_alpha
 from service.tree.dataset import Dataset, rows_of
-from service.tree.engine import Yield
+from service.tree.engine import Report, Yield
 from service.tree.folds import balanced_folds, hold_out, quantile_strata
-from service.tree.grow import Report, ignore, whole
-from service.tree.growing import grow_nodes
+from service.tree.growing import grow_nodes, ignore
 from service.tree.grown import Grown
 from service.tree.histogram import grow_binned
 from service.tree.nodes import Tree
 from service.tree.params import Params
-from service.tree.parts import Part
+from service.tree.parts import Part, whole
 from service.tree.penalised import default_alpha, penalised
 from service.tree.pessimism import collapse, prune
 from service.tree.presort import Presorted, picked, presort

@@ -4,7 +4,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.candidate import Context
+from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.engine import Yield
 from service.tree.grown import Grown

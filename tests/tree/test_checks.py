@@ -6,13 +6,12 @@ import pytest
 
 from service.tree.bounds import BOUNDS
 from service.tree.checks import contradictions
-from service.tree.choose import COST_RULES
 from service.tree.compiled import ESTIMATES
 from service.tree.cost_complexity import LINKS, RISKS
 from service.tree.criterion import CRITERIA
+from service.tree.engine import CATEGORICAL, COST_RULES
 from service.tree.learn import LEARNERS
 from service.tree.params import CHOICES, PRESETS, resolve
-from service.tree.search import CATEGORICAL
 
 
 @pytest.mark.parametrize(

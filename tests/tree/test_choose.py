@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.tree.attribute import Attribute, Kind
-from service.tree.candidate import Candidate, Context
-from service.tree.choose import (
+from service.tree.context import Context
+from service.tree.dataset import Dataset
+from service.tree.nodes import Split
+from service.tree.params import Params
+from tests.readable.candidate import Candidate
+from tests.readable.choose import (
     choose,
     effective_costs,
     gain_per_cost,
     gain_squared_per_cost,
     power_per_cost,
 )
-from service.tree.dataset import Dataset
-from service.tree.nodes import Split
-from service.tree.params import Params
 
 GAINS = np.array([0.246750, 0.151836, 0.048127, 0.029223])  # outlook, humidity, windy, temperature
 COSTS = np.array([1.0, 3.0, 0.5, 10.0])

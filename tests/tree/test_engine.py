@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.tree.attribute import Attribute, Kind
-from service.tree.candidate import make_context
+from service.tree.context import make_context
 from service.tree.dataset import Dataset
-from service.tree.freeze import freeze
-from service.tree.grow import grow_from, ignore, whole
-from service.tree.growing import grow_nodes
+from service.tree.growing import grow_nodes, ignore
 from service.tree.grown import Grown
 from service.tree.params import PRESETS, Params
-from service.tree.parts import Part
+from service.tree.parts import Part, whole
 from service.tree.presort import picked, presort
-from service.tree.rpart import squared_error
 from service.tree.rpart_order import is_rpart
-from service.tree.sprout import breadth_first
 from service.tree.thaw import grown_of
+from tests.readable.freeze import freeze
+from tests.readable.grow import grow_from
+from tests.readable.rpart import squared_error
+from tests.readable.sprout import breadth_first
 from tests.strategies import datasets, grow_params
 
 ANY = 1_000_000

@@ -7,13 +7,13 @@ from numpy.testing import assert_allclose
 
 from service.errors import LimitReached
 from service.tree.attribute import Attribute, Kind
-from service.tree.candidate import midpoint
 from service.tree.dataset import Dataset, rows_of
-from service.tree.grow import grow
-from service.tree.learn import learn
+from service.tree.learn import learn, study
 from service.tree.nodes import Split, Tree
 from service.tree.params import Params
+from service.tree.pruners import Task
 from tests.naive import Naive, naive_grow, variance_of, weight
+from tests.readable.candidate import midpoint
 from tests.strategies import datasets, grow_params
 
 
@@ -181,28 +181,16 @@ def test_a_tree_beyond_the_limit_says_what_to_do() -> None:
     data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
 
     with pytest.raises(LimitReached, match="min_weight"):
-        grow(data, Params(), max_nodes=3)
+        study(Task(data, Params(), max_nodes=3))
 
 
 def test_progress_is_told_and_ends_at_one() -> None:
     told: list[tuple[float, int]] = []
     data = a_number_line([1, 2, 3, 4], [0, 1, 0, 1])
-    grow(data, Params(), report=lambda fraction, nodes: told.append((fraction, nodes)))
+    study(Task(data, Params(), report=lambda fraction, nodes: told.append((fraction, nodes))))
 
     assert told[-1] == (1.0, len(learn(data, Params())))
     assert told == sorted(told)
-
-
-def test_a_cut_is_the_same_however_small_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = np.random.default_rng(1)
-    data = a_number_line(
-        numbers.integers(0, 40, 200).tolist(), numbers.integers(0, 3, 200).tolist()
-    )
-    whole = learn(data, Params())
-    monkeypatch.setattr("service.tree.tables.BLOCK", 21)
-
-    for column, expected in vars(learn(data, Params())).items():
-        np.testing.assert_allclose(expected, getattr(whole, column), atol=1e-12)
 
 
 def test_a_weight_can_be_divided_until_nothing_is_left() -> None:

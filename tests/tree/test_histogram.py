@@ -14,15 +14,16 @@ from service.tree import binned, histogram, learn
 from service.tree.arrays import Floats
 from service.tree.attribute import Attribute, Kind
 from service.tree.binned import bin_columns
-from service.tree.candidate import make_context
 from service.tree.checks import contradictions
 from service.tree.compiled import compile_tree
+from service.tree.context import make_context
 from service.tree.dataset import Dataset
-from service.tree.grow import ignore, whole
+from service.tree.growing import ignore
 from service.tree.histogram import grow_binned
 from service.tree.learn import study
 from service.tree.nodes import Tree
 from service.tree.params import Params, resolve
+from service.tree.parts import whole
 from service.tree.pruners import Task
 from service.tree.thaw import grown_of
 from service.tree.walk import walk

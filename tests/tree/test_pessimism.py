@@ -10,20 +10,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from service.tree.attribute import Attribute, Kind
 from service.tree.bounds import BOUNDS, deviate
-from service.tree.candidate import Context, make_context
 from service.tree.confirmed import confirmed
+from service.tree.context import Context, make_context
 from service.tree.dataset import Dataset
-from service.tree.freeze import freeze
-from service.tree.grow import grow_from, ignore, whole
+from service.tree.growing import ignore
 from service.tree.grown import Grown
 from service.tree.kernels.bounds import Judge, more_errors
 from service.tree.nodes import Tree
 from service.tree.params import Params
-from service.tree.parts import Part
+from service.tree.parts import Part, whole
 from service.tree.pessimism import BOUNDS as KERNELS
 from service.tree.pessimism import collapse, prune
-from service.tree.sprout import Sprout, copied
 from tests.naive_pruning import grown_of, naive_collapse, naive_prune
+from tests.readable.freeze import freeze
+from tests.readable.grow import grow_from
+from tests.readable.sprout import Sprout, copied
 from tests.strategies import datasets, grow_params
 
 NUMERIC, CATEGORICAL = Kind.NUMERIC, Kind.CATEGORICAL

@@ -5,22 +5,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from service.tree.candidate import Candidate, make_context
 from service.tree.compiled import CompiledTree, compile_tree
+from service.tree.context import make_context
 from service.tree.criterion import CRITERIA, decrease, entropy, gini
 from service.tree.dataset import Dataset, rows_of
 from service.tree.encode import Declaration
 from service.tree.explain import edge_value
-from service.tree.grow import candidates
 from service.tree.inputs import encode_inputs
 from service.tree.learn import learn, study
 from service.tree.nodes import SYMBOLS, Operator
 from service.tree.params import PRESETS, resolve
-from service.tree.parts import Part, view
+from service.tree.parts import Part
 from service.tree.predict import predict
 from service.tree.pruners import Task
-from service.tree.sprout import divide
-from service.tree.tables import along, in_order
+from tests.readable.candidate import Candidate
+from tests.readable.grow import candidates
+from tests.readable.parts import view
+from tests.readable.sprout import divide
+from tests.readable.tables import along, in_order
 from tests.textbook import TARGET, a_dataset, a_table, melons
 
 THREE_DECIMALS = 0.0005

@@ -11,8 +11,9 @@ from itertools import combinations
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.candidate import ROUNDING, Context
+from service.tree.context import Context
 from service.tree.criterion import decrease, first_best
+from tests.readable.candidate import ROUNDING
 
 MOST_TRIED = 10  # categories of which all divisions are tried
 MOST_GROUPED = 6  # classes of which all groupings give an order

@@ -1,18 +1,15 @@
 """A candidate is a split under trial: which way each value would go, and what it would gain."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from service.tree.arrays import Bools, Floats, Ints
+from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.criterion import CRITERIA, TIE, Criterion, decrease, entropy
-from service.tree.dataset import Dataset
+from service.tree.context import Context
+from service.tree.criterion import decrease, entropy
 from service.tree.nodes import Split
-from service.tree.params import Params
-from service.tree.parts import Part, View
-from service.tree.rpart_order import Origin, is_rpart, origin_of
+from tests.readable.parts import View
 
 ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
@@ -31,60 +28,6 @@ class Candidate:
     has_null_branch: bool = False
     filled: float = np.nan  # what stands for null in the rows of this node
     improvement: float = np.nan  # what rpart chooses by
-
-
-@dataclass(frozen=True)
-class Context:
-    """What all nodes of one tree have in common while it is grown."""
-
-    data: Dataset
-    params: Params
-    rows: Ints  # those the tree is grown from
-    has_null: Bools  # per attribute
-    tie: float = TIE  # gains closer than this are equal; in regression they have a unit
-    origin: Origin | None = None  # where the rules are rpart's
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows the tree is grown from."""
-        return len(self.rows)
-
-    @property
-    def row_weight(self) -> float:
-        """The weight of an average row."""
-        return float(self.data.weights[self.rows].sum()) / max(self.n_rows, 1)
-
-    @cached_property
-    def numbers(self) -> tuple[Floats, ...]:
-        """Per attribute the values that the rows have, in order."""
-        columns = (column[self.rows] for column in self.data.values.T)
-        return tuple(np.unique(column[~np.isnan(column)]) for column in columns)
-
-    @property
-    def criterion(self) -> Criterion:
-        """The one the params name."""
-        return CRITERIA[self.params.criterion]
-
-    def has_null_branch(self, attribute: int) -> bool:
-        """Whether null is a branch of its own in splits on this attribute."""
-        return self.params.missing == "own_branch" and bool(self.has_null[attribute])
-
-
-def make_context(data: Dataset, params: Params, part: Part | None = None) -> Context:
-    """The context of growing a tree from these data, or from a part of them: a fold's rows."""
-    rows = np.flatnonzero(data.weights > 0) if part is None else part.rows
-    origin = origin_of(data, is_fold=part is not None) if is_rpart(params) else None
-    is_whole = len(rows) == len(data.weights)
-    columns = data.values.T if is_whole else (column[rows] for column in data.values.T)
-    has_null = [bool(np.isnan(column).any()) for column in columns]
-    return Context(data, params, rows, np.array(has_null), _tie(data), origin)
-
-
-def _tie(data: Dataset) -> float:
-    if not data.is_regression or data.weights.sum() <= 0:
-        return TIE
-    apart = data.target - np.average(data.target, weights=data.weights)
-    return TIE * float(np.average(apart * apart, weights=data.weights))
 
 
 def branches_of(split: Split, threshold: float, table: Ints | None, values: Floats) -> Ints:

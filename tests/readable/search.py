@@ -7,18 +7,13 @@ import numpy as np
 
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.candidate import (
-    ROUNDING,
-    Candidate,
-    Context,
-    cut_value,
-    scored,
-)
+from service.tree.context import Context
 from service.tree.criterion import decrease, first_best
 from service.tree.nodes import Split
-from service.tree.parts import View, totals
-from service.tree.subsets import best_subset
-from service.tree.tables import along, by_category, in_order
+from tests.readable.candidate import ROUNDING, Candidate, cut_value, scored
+from tests.readable.parts import View, totals
+from tests.readable.subsets import best_subset
+from tests.readable.tables import along, by_category, in_order
 
 Search: TypeAlias = Callable[[Context, int, View], Candidate | None]
 

@@ -1,33 +1,31 @@
 """Growing: node after node from a queue, each made the best split that its rows offer."""
 
 from collections import deque
-from collections.abc import Callable, Collection
-from typing import TypeAlias
+from collections.abc import Collection
 
 import numpy as np
 
 from service.errors import LimitReached
-from service.tree.c45 import C45, choose_c45, search_c45, tolerance_of
-from service.tree.candidate import Candidate, Context, make_context
-from service.tree.choose import choose
+from service.tree.c45 import C45, tolerance_of
+from service.tree.context import Context, make_context
 from service.tree.criterion import TIE
 from service.tree.dataset import Dataset
+from service.tree.engine import Report
+from service.tree.growing import ignore
 from service.tree.params import Params
-from service.tree.parts import Part, view
-from service.tree.rpart import candidates_rpart, choose_rpart
+from service.tree.parts import Part, whole
 from service.tree.rpart_order import is_rpart
-from service.tree.search import search
-from service.tree.sprout import Sprout, divide, make_sprout
-
-Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
+from tests.readable.c45 import choose_c45, search_c45
+from tests.readable.candidate import Candidate
+from tests.readable.choose import choose
+from tests.readable.parts import view
+from tests.readable.rpart import candidates_rpart, choose_rpart
+from tests.readable.search import search
+from tests.readable.sprout import Sprout, divide, make_sprout
 
 # of an average row: a node with less holds crumbs of rows that know nothing, and there is no end
 # to dividing them
 LIGHTEST = 1e-3
-
-
-def ignore(_fraction: float, _nodes: int) -> None:
-    """The report of one who does not listen."""
 
 
 def grow(
@@ -35,12 +33,6 @@ def grow(
 ) -> Sprout:
     """The root of the full tree of a dataset."""
     return grow_from(make_context(data, params), whole(data), None, max_nodes, report)
-
-
-def whole(data: Dataset) -> Part:
-    """All rows that have any weight."""
-    rows = np.flatnonzero(data.weights > 0)
-    return Part(rows, data.weights[rows])
 
 
 def grow_from(

@@ -11,12 +11,14 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.candidate import Candidate, Context, cut_value, scored
+from service.tree.context import Context
 from service.tree.nodes import Split
-from service.tree.parts import Part, View, totals, view
-from service.tree.rpart_sides import Known, Sides, best, enough, known, summed
-from service.tree.subsets import best_subset
-from service.tree.tables import BLOCK, by_category, in_order
+from service.tree.parts import Part
+from tests.readable.candidate import Candidate, cut_value, scored
+from tests.readable.parts import View, totals, view
+from tests.readable.rpart_sides import Known, Sides, best, enough, known, summed
+from tests.readable.subsets import best_subset
+from tests.readable.tables import BLOCK, by_category, in_order
 
 NEGLIGIBLE = 1e-10  # beside the largest improvement seen: what rounding makes of none
 MOST_MOVED = 16  # categories of which all sets are tried where there are more than two classes

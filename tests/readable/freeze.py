@@ -7,10 +7,11 @@ from itertools import accumulate
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.candidate import Candidate, Context
+from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.nodes import Operator, Split, Tree
-from service.tree.sprout import Sprout, breadth_first, shares_of
+from tests.readable.candidate import Candidate
+from tests.readable.sprout import Sprout, breadth_first, shares_of
 
 NO_SET: Ints = np.empty(0, dtype=np.int64)
 

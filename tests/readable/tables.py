@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.parts import View, statistics, totals
+from service.tree.parts import statistics
+from tests.readable.parts import View, totals
 
 BLOCK = 1 << 22  # numbers in hand at once while the cuts of a numeric attribute are tried
 

@@ -6,9 +6,10 @@ from typing import TypeAlias
 import numpy as np
 
 from service.tree.arrays import Floats
-from service.tree.candidate import Candidate, Context
+from service.tree.context import Context
 from service.tree.criterion import first_best
 from service.tree.dataset import Dataset
+from tests.readable.candidate import Candidate
 
 CostRule: TypeAlias = Callable[[Floats, Floats, float], Floats]  # gains, costs, exponent -> worth
 

@@ -12,8 +12,10 @@ from typing import TypeAlias
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
-from service.tree.candidate import ROUNDING, Context
-from service.tree.parts import View, statistics
+from service.tree.context import Context
+from service.tree.parts import statistics
+from tests.readable.candidate import ROUNDING
+from tests.readable.parts import View
 
 NEAR = 1e-9  # relative: candidates closer to the best than this are measured again, exactly
 

@@ -6,16 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from service.tree.arrays import Floats
-from service.tree.candidate import Candidate, branches_of
 from service.tree.dataset import Dataset
-from service.tree.parts import (
-    Part,
-    Sent,
-    send_fractional,
-    send_known,
-    send_own_branch,
-    totals,
-)
+from service.tree.parts import Part
+from tests.readable.candidate import Candidate, branches_of
+from tests.readable.parts import Sent, send_fractional, send_known, send_own_branch, totals
 
 
 @dataclass(eq=False)

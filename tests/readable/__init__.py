@@ -1,0 +1,1 @@
+"""The learner in its readable form: what the kernels are compared with."""
