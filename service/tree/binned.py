@@ -14,7 +14,7 @@ from service.tree.arrays import Bools, Floats, Ints
 from service.tree.dataset import Dataset
 from service.tree.kernels.bins import N_CODES, NULL_CODE, Bins, place_bounds, write_codes
 from service.tree.kernels.rooms import ATTRIBUTE, HIGH, LOW, NODE_FILLED, Nodes
-from service.tree.presort import Presorted, in_threads, is_ordered, unsorted
+from service.tree.presort import Presorted, Tell, in_silence, in_threads, is_ordered, unsorted
 
 SAMPLE = 50_000  # rows by which the bins of large data are made
 BLOCK = 1 << 15  # rows whose codes are written at a time, so that they stay at hand
@@ -29,7 +29,7 @@ class Binned:
     bins: Bins
 
 
-def bin_columns(data: Dataset, rows: Ints, most: int) -> Binned:
+def bin_columns(data: Dataset, rows: Ints, most: int, tell: Tell = in_silence) -> Binned:
     """The rows of a dataset, each ordered attribute in at most so many bins."""
     ordered = np.flatnonzero(is_ordered(data)).tolist()
     columns = [np.ascontiguousarray(data.values[:, attribute]) for attribute in ordered]
@@ -45,13 +45,13 @@ def bin_columns(data: Dataset, rows: Ints, most: int) -> Binned:
             uppers[number] = np.inf
             n_bins[number] = place_bounds(known, n_known, most, uppers[number])
 
-    in_threads(place, len(columns), len(rows))
+    in_threads(place, len(columns), len(rows), tell)
     codes = np.empty((len(rows), len(columns)), np.uint8)
-    ends = _written(columns, rows, uppers, codes, range(len(columns)))
+    ends = _written(columns, rows, uppers, codes, range(len(columns)), tell)
     missed = _missed(uppers, n_bins, ends, most) if len(sample) < len(rows) else []
     if missed:
         place(missed, rows)
-        ends[missed] = _written(columns, rows, uppers, codes, missed)[missed]
+        ends[missed] = _written(columns, rows, uppers, codes, missed, tell)[missed]
     lowest, highest = ends[:, :NULL_CODE].copy(), uppers
     highest[np.arange(len(columns)), np.maximum(n_bins, 1) - 1] = ends[:, NULL_CODE]
     return Binned(unsorted(data, rows), Bins(codes, lowest, highest, n_bins))
@@ -69,8 +69,9 @@ def _missed(uppers: Floats, n_bins: Ints, ends: Floats, most: int) -> list[int]:
 
 
 def _written(
-    columns: list[Floats], rows: Ints, uppers: Floats, codes: Any, chosen: Iterable[int]
-) -> Floats:
+    columns: list[Floats], rows: Ints, uppers: Floats, codes: Any, chosen: Iterable[int],
+    tell: Tell,
+) -> Floats:  # fmt: skip
     """Per column the lowest value of each bin, and last the highest of all; codes are written."""
     blocks = range(0, len(rows), BLOCK)
     made = []
@@ -87,7 +88,7 @@ def _written(
                     ends[number],
                 )  # fmt: skip
 
-    in_threads(write, len(blocks), len(rows))
+    in_threads(write, len(blocks), len(rows), tell)
     ends: Floats = np.min(made, axis=0)
     ends[:, NULL_CODE] = np.max(made, axis=0)[:, NULL_CODE]
     return ends

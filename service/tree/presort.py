@@ -1,8 +1,9 @@
 """The columns of a dataset, sorted once; every tree of its rows is grown from them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,15 @@ from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
+SECONDS = 0.05  # between two words to whoever waits
+
+Tell: TypeAlias = Callable[[], None]
+
+
+def in_silence() -> None:
+    """What is told to one who does not listen."""
+
+
 WIDEST = 1 << 32
 
 
@@ -49,7 +59,9 @@ def unsorted(data: Dataset, rows: Ints) -> Presorted:
     return Presorted(layout, entries, _codes(data, rows), rows)
 
 
-def presort(data: Dataset, rows: Ints, *, as_rpart: bool = False) -> Presorted:
+def presort(
+    data: Dataset, rows: Ints, tell: Tell = in_silence, *, as_rpart: bool = False
+) -> Presorted:
     """The rows of a dataset, sorted by each ordered attribute; what is equal as rpart leaves it.
 
     In regression, rpart needs the rows by the first attribute, null as 0: one more column.
@@ -70,7 +82,7 @@ def presort(data: Dataset, rows: Ints, *, as_rpart: bool = False) -> Presorted:
             else:
                 space.sort(values, rows, plain, layout, out)
 
-    in_threads(sort, len(ordered), n_rows)
+    in_threads(sort, len(ordered), n_rows, tell)
     if has_more:
         entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
     return replace(came, entries=entries)
@@ -109,14 +121,22 @@ def _sort_as_rpart(values: Floats, rows: Ints, plain: Any, layout: Layout, out: 
     write_ranked(ranked(values[rows]), values, rows, plain, layout, out)
 
 
-def in_threads(work: Any, n_places: int, n_rows: int) -> None:
-    """Does the work of some places, by two threads where there are many rows."""
+def in_threads(
+    work: Callable[[range], None], n_places: int, n_rows: int, tell: Tell = in_silence
+) -> None:
+    """Does the work of some places, by two threads where there are many rows.
+
+    Whoever waits is told every now and then, and may raise an error to give up.
+    """
     if n_rows < MANY or n_places < 2:
         work(range(n_places))
         return
     shares = [range(number, n_places, N_THREADS) for number in range(N_THREADS)]
-    for done in crew().map(work, shares):
-        del done
+    futures = [crew().submit(work, share) for share in shares]
+    while wait(futures, SECONDS).not_done:
+        tell()
+    for future in futures:
+        future.result()
 
 
 def _codes(data: Dataset, rows: Ints) -> Any:

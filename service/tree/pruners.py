@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -90,21 +91,26 @@ def _columns(task: Task, part: Part) -> Presorted:
     """
     as_rpart, n_rows = is_rpart(task.params), np.count_nonzero(task.data.weights > 0)
     if task.columns is None and (not as_rpart or len(part.rows) == n_rows):
-        return presort(task.data, part.rows, as_rpart=as_rpart)
+        return presort(task.data, part.rows, _begun(task), as_rpart=as_rpart)
     columns = _sorted(task)
     return picked(columns, _chosen(task, part)[columns.rows])
+
+
+def _begun(task: Task) -> Callable[[], None]:
+    """What tells that a tree is about to be grown."""
+    return partial(task.report, 0.0, 1)
 
 
 def _sorted(task: Task) -> Presorted:
     """All rows that have any weight, sorted by each attribute."""
     rows = np.flatnonzero(task.data.weights > 0)
-    return task.columns or presort(task.data, rows, as_rpart=is_rpart(task.params))
+    return task.columns or presort(task.data, rows, _begun(task), as_rpart=is_rpart(task.params))
 
 
 def _bins(task: Task, part: Part) -> Binned:
     """The rows of a part in bins; picked from all rows where these are in bins."""
     if task.bins is None:
-        return bin_columns(task.data, part.rows, task.params.bins)
+        return bin_columns(task.data, part.rows, task.params.bins, _begun(task))
     return some_rows(task.bins, _chosen(task, part)[task.bins.columns.rows])
 
 
@@ -118,8 +124,7 @@ def sorted_once(task: Task, search: str | None = None) -> Task:
     """The task with its rows sorted, or in bins, for many trees to be grown from them."""
     rows = np.flatnonzero(task.data.weights > 0)
     if (search or task.params.search) == "histogram":
-        made = bin_columns(task.data, rows, task.params.bins) if task.bins is None else task.bins
-        return replace(task, bins=made)
+        return replace(task, bins=_bins(task, Part(rows, task.data.weights[rows])))
     return replace(task, columns=_sorted(task))
 
 
