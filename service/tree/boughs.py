@@ -88,6 +88,7 @@ def grow_boughs(
 
 def make_desk(ground: Ground, size: int) -> Desk:
     """A desk for boughs of so many rows."""
+    size = max(size, 1)  # a branch that no row took is a bough too
     context, whole, codes = ground.context, ground.binned.columns, ground.binned.bins.codes
     entries = np.empty((codes.shape[1] + 1) * size, whole.entries.dtype)
     columns = Presorted(

@@ -258,15 +258,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 
 def ordered(service: httpx.Client, n_rows: int) -> str:
-    """The path of a job that takes a while: in noise there is much to split."""
+    """The path of a job that takes a while: in noise there is much to choose from."""
     draw = Random(0)
     columns = {name: [draw.random() for _ in range(n_rows)] for name in "abcd"}
     order = {
         "model": "noise",
         "target": "y",
         "data": {"columns": columns | {"y": [draw.choice("pq") for _ in range(n_rows)]}},
-        "params": {"preset": "gini"},
-        "evaluation": {"method": "cross_validation", "folds": 10},
+        "params": {"preset": "auto", "seconds": 6},
     }
     return str(service.post("/train", json=order).json()["links"]["self"])
 
