@@ -87,11 +87,12 @@ class Grower:
 Tell = Callable[[float, int], None]
 
 
-def grow_in_beds(grower: Grower, first: Bed, tell: Tell) -> Yield:
-    """The nodes of the tree of a bed, grown by two threads; what is settled is told on the way."""
-    most = int(first.columns.facts[:, N_VALUES].max(initial=0)) + 4
+def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Tell) -> Yield:
+    """The nodes of the tree of the one bed that waits, which is used up; two threads grow it."""
+    n_rows, facts = waiting[0].n_rows, waiting[0].columns.facts
+    most = int(facts[:, N_VALUES].max(initial=0)) + 4
     top = Top(make_nodes(64 + 2 * most, grower.n_classes))
-    beds, waiting, limit = [], [first], max(first.n_rows // SHARE, min(first.n_rows // 2, SMALL))
+    beds, limit = [], max(n_rows // SHARE, min(n_rows // 2, SMALL))
     pool = crew()
     while waiting:
         bed = waiting.pop()
@@ -123,7 +124,10 @@ def split_bed(grower: Grower, top: Top, bed: Bed, pool: ThreadPoolExecutor) -> l
         top.n_pairs += bed.n_rows
         return []
     _link(top, bed, n_branches)
-    return _divided(grower, top, bed, work, n_branches, pool)
+    below = _divided(grower, top, bed, work, n_branches, pool)
+    if room.entries.base is None:
+        room.entries.resize(0, refcheck=False)  # whoever still holds them: they are used up
+    return below
 
 
 def _search(

@@ -47,10 +47,14 @@ def _grown(context: Context, columns: Presorted, weights: Floats, tell: Report) 
     n_rows, n_classes = columns.n_rows, len(context.data.classes)
     make_work = partial(work_of, context, columns, logs_of(n_rows))
     is_wide, is_small = needs_room(context), n_rows < FEWEST
-    room = room_of(context, columns, weights, is_wide=is_wide and is_small)
     if is_small:
+        room = room_of(context, columns, weights, is_wide=is_wide)
         most = int(facts.facts[:, N_VALUES].max(initial=0))
         nodes = make_nodes(FIRST_NODES + n_rows // 4 + most, n_classes)
         return grow_in(room, rules, facts, make_work(n_rows), nodes, n_rows, tell)
     grower = Grower(rules, make_work, is_wide, n_classes)
-    return grow_in_beds(grower, Bed(room, facts, n_rows, 0, 0), tell)
+    # nobody but the bed holds its room, which is large, and gone as soon as it is divided
+    first = Bed(room_of(context, columns, weights, is_wide=False), facts, n_rows, 0, 0)
+    beds = [first]
+    del first
+    return grow_in_beds(grower, beds, tell)
