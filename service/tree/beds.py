@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.crew import N_THREADS, crew
-from service.tree.engine import Yield, grow_in, longer, make_nodes
+from service.tree.crew import N_THREADS, SECONDS, crew
+from service.tree.engine import Report, Yield, grow_in, longer, make_nodes, wide
 from service.tree.kernels.part import part_many
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
@@ -46,7 +46,6 @@ MANY = 20_000  # rows of a node from which on its columns are shared out
 SHARE = 8  # a bed holds at most one in so many of all rows ...
 SMALL = 6_000  # ... but half of few rows, up to so many
 OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
-SECONDS = 0.05  # between two looks at how far the threads are
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,7 @@ class Grower:
     n_classes: int
 
 
-Tell = Callable[[float, int], None]
-
-
-def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Tell) -> Yield:
+def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Report) -> Yield:
     """The nodes of the tree of the one bed that waits, which is used up; two threads grow it."""
     n_rows, facts = waiting[0].n_rows, waiting[0].columns.facts
     most = int(facts[:, N_VALUES].max(initial=0)) + 4
@@ -103,7 +99,7 @@ def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Tell) -> Yield:
         waiting += split_bed(grower, top, bed, pool)
         tell(0.0, int(top.state[0]))
 
-    def grow_bed(number: int, note: Tell) -> Yield:
+    def grow_bed(number: int, note: Report) -> Yield:
         return _grow_bed(grower, beds[number], note)
 
     grown = grow_all([bed.n_rows for bed in beds], grow_bed, pool, tell)
@@ -169,7 +165,7 @@ def _divided(
     """The bed of each branch, with its own rows first, and then those that go everywhere."""
     room, layout = bed.room, bed.columns.layout
     sizes = np.diff(work.marks[STARTS, : n_branches + 1])
-    strides = sizes * 9 // 4 + 64 if grower.has_room else sizes
+    strides = wide(sizes) if grower.has_room else sizes
     n_columns = -(-len(room.entries) // room.stride)
     bases = np.append(0, np.cumsum(strides * n_columns))
     out = np.empty(int(bases[-1]), room.entries.dtype)
@@ -234,7 +230,10 @@ def _tested(columns: Columns, attribute: int) -> Columns:
 
 
 def grow_all(
-    sizes: list[int], grow_one: Callable[[int, Tell], Yield], pool: ThreadPoolExecutor, tell: Tell
+    sizes: list[int],
+    grow_one: Callable[[int, Report], Yield],
+    pool: ThreadPoolExecutor,
+    tell: Report,
 ) -> list[Yield]:
     """What grows in each bed of so many rows; the largest are begun first."""
     told = np.zeros((len(sizes), 2))
@@ -262,7 +261,7 @@ def grow_all(
     return [futures[number].result() for number in range(len(sizes))]
 
 
-def _grow_bed(grower: Grower, bed: Bed, note: Tell) -> Yield:
+def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:
     most = int(bed.columns.facts[:, N_VALUES].max(initial=0))
     nodes = make_nodes(64 + most + bed.n_rows // 4, grower.n_classes)
     nodes.links[0, DEPTH] = bed.depth

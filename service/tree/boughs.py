@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Ints
-from service.tree.beds import Tell, grow_all
+from service.tree.beds import grow_all
 from service.tree.binned import Binned
 from service.tree.context import Context
 from service.tree.engine import (
     FIRST_NODES,
+    Report,
     Yield,
     grow_in,
     logs_of,
@@ -71,13 +72,13 @@ class Desk:
 
 def grow_boughs(
     ground: Ground, room: Room, trunk: Nodes, boughs: list[Bough], pool: ThreadPoolExecutor,
-    tell: Tell,
+    tell: Report,
 ) -> list[Yield]:  # fmt: skip
     """What grows from each of the boughs, whose rows are those of the trunk's room."""
     sizes = [len(bough.entries) for bough in boughs]
     desks: list[Desk] = []  # nobody is at
 
-    def grow_one(number: int, note: Tell) -> Yield:
+    def grow_one(number: int, note: Report) -> Yield:
         desk = desks.pop() if desks else make_desk(ground, max(sizes))
         made = _grow_bough(ground, room, trunk, boughs[number], desk, note)
         desks.append(desk)
@@ -101,7 +102,7 @@ def make_desk(ground: Ground, size: int) -> Desk:
 
 
 def _grow_bough(
-    ground: Ground, room: Room, trunk: Nodes, bough: Bough, desk: Desk, note: Tell
+    ground: Ground, room: Room, trunk: Nodes, bough: Bough, desk: Desk, note: Report
 ) -> Yield:
     """The nodes of a bough, its own first."""
     lay_out(

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, Thread, current_thread
 
 N_THREADS = 2
+SECONDS = 0.05  # between two looks at how far they are, of one who waits
 
 _kept: dict[int, tuple[ThreadPoolExecutor, Thread]] = {}
 _lock = Lock()

@@ -79,12 +79,18 @@ class Yield:
     n_pairs: int  # of row and weight at the leaves: more than rows where nulls were divided
 
 
-def refuse_beyond(max_nodes: int, n_nodes: int) -> None:
-    """Too large a tree is an error."""
-    if n_nodes > max_nodes:
-        raise LimitReached(
-            f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
-        )
+def teller(weights: Floats, max_nodes: int, report: Report) -> Report:
+    """What passes on how much weight is settled, as a part of all; too large a tree is an error."""
+    total = float(weights.sum())
+
+    def tell(settled: float, n_nodes: int) -> None:
+        if n_nodes > max_nodes:
+            raise LimitReached(
+                f"the tree grew beyond {max_nodes} nodes; set max_depth, min_weight or min_gain"
+            )
+        report(min(settled / total, 1.0), n_nodes)
+
+    return tell
 
 
 def grow_in(
@@ -154,7 +160,9 @@ def columns_of(context: Context, columns: Presorted) -> Columns:
         WIDE * context.n_rows - n_values > tolerance_of(context.params)
     )
     groups = sorted({each.group for each in data.attributes if each.group is not None})
-    facts[:, GROUP] = [groups.index(each.group) if each.group else -1 for each in data.attributes]
+    facts[:, GROUP] = [
+        -1 if each.group is None else groups.index(each.group) for each in data.attributes
+    ]
     if FINE_PRINT[context.params.rules] != TEXTBOOK:
         facts[:, IS_CLOSE] = _is_close(data.values, columns, facts, ordered)
     costs = np.zeros((2, max(len(facts), len(groups))))
@@ -186,10 +194,15 @@ def needs_room(context: Context) -> bool:
     return bool(context.has_null.any()) or (is_multiway and has_values)
 
 
+def wide(n_rows: Any) -> Any:
+    """How many places there are for so many rows where some may be copied."""
+    return n_rows * 9 // 4 + 64
+
+
 def room_of(context: Context, columns: Presorted, weights: Floats, *, is_wide: bool) -> Room:
     """The room of presorted rows; a wide one has places behind them."""
     n_rows = columns.n_rows
-    stride = n_rows * 9 // 4 + 64 if is_wide else n_rows
+    stride = wide(n_rows) if is_wide else n_rows
     entries = columns.entries
     if stride > n_rows:
         entries = wider(entries, n_rows, stride)

@@ -14,9 +14,9 @@ from service.tree.engine import (
     logs_of,
     make_nodes,
     needs_room,
-    refuse_beyond,
     room_of,
     rules_of,
+    teller,
     work_of,
 )
 from service.tree.kernels.rooms import N_VALUES
@@ -31,14 +31,9 @@ def grow_nodes(
     context: Context, columns: Presorted, weights: Floats, max_nodes: int, report: Report
 ) -> Yield:
     """The nodes of the full tree of presorted rows; their entries are used up."""
-    total = float(weights.sum())
-
-    def tell(settled: float, n_nodes: int) -> None:
-        refuse_beyond(max_nodes, n_nodes)
-        report(min(settled / total, 1.0), n_nodes)
-
+    tell = teller(weights, max_nodes, report)
     made = _grown(context, columns, weights, tell)
-    tell(total, made.n_nodes)
+    tell(float(weights.sum()), made.n_nodes)
     return made
 
 
@@ -54,7 +49,5 @@ def _grown(context: Context, columns: Presorted, weights: Floats, tell: Report) 
         return grow_in(room, rules, facts, make_work(n_rows), nodes, n_rows, tell)
     grower = Grower(rules, make_work, is_wide, n_classes)
     # nobody but the bed holds its room, which is large, and gone as soon as it is divided
-    first = Bed(room_of(context, columns, weights, is_wide=False), facts, n_rows, 0, 0)
-    beds = [first]
-    del first
+    beds = [Bed(room_of(context, columns, weights, is_wide=False), facts, n_rows, 0, 0)]
     return grow_in_beds(grower, beds, tell)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Floats
-from service.tree.beds import MANY, Tell, Top, joined
+from service.tree.beds import MANY, Top, joined
 from service.tree.binned import Binned, widen
 from service.tree.boughs import Bough, Ground, grow_boughs
 from service.tree.context import Context
-from service.tree.crew import N_THREADS
+from service.tree.crew import N_THREADS, crew
 from service.tree.engine import (
     FIRST_NODES,
     Report,
@@ -26,9 +26,9 @@ from service.tree.engine import (
     more_nodes,
     more_room,
     needs_room,
-    refuse_beyond,
     room_of,
     rules_of,
+    teller,
     work_of,
 )
 from service.tree.kernels.bins import N_CODES, fill_counts, fill_sums
@@ -64,23 +64,17 @@ def grow_binned(
     few: int = FEW,
 ) -> Yield:
     """The nodes of the full tree of binned rows; their entries are used up."""
-    columns, total = binned.columns, float(weights.sum())
-
-    def tell(settled: float, n_nodes: int) -> None:
-        refuse_beyond(max_nodes, n_nodes)
-        report(min(settled / total, 1.0), n_nodes)
-
+    columns, tell = binned.columns, teller(weights, max_nodes, report)
     ground = Ground(
         context, binned, rules_of(context, columns, weights), columns_of(context, columns)
     )
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        trunk = Trunk(ground, weights, pool, tell)
-        boughs = trunk.grow(few)
-        top = trunk.top
-        grown = grow_boughs(ground, trunk.room, top.nodes, boughs, pool, trunk.tell_more)
+    pool = crew(N_THREADS)
+    trunk = Trunk(ground, weights, pool, tell)
+    boughs, top = trunk.grow(few), trunk.top
+    grown = grow_boughs(ground, trunk.room, top.nodes, boughs, pool, trunk.tell_more)
     made = joined(top, [bough.slot for bough in boughs], grown)
     widen(context.data, binned.bins, made.nodes)
-    tell(total, made.n_nodes)
+    tell(float(weights.sum()), made.n_nodes)
     return made
 
 
@@ -88,7 +82,7 @@ class Trunk:
     """The nodes with many rows."""
 
     def __init__(
-        self, ground: Ground, weights: Floats, pool: ThreadPoolExecutor, tell: Tell
+        self, ground: Ground, weights: Floats, pool: ThreadPoolExecutor, tell: Report
     ) -> None:
         self.ground, self.pool, self.tell, self.settled = ground, pool, tell, 0.0
         context, columns = ground.context, ground.binned.columns

@@ -9,7 +9,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.crew import N_THREADS, crew
+from service.tree.crew import N_THREADS, SECONDS, crew
 from service.tree.dataset import Dataset
 from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
@@ -17,7 +17,6 @@ from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
-SECONDS = 0.05  # between two words to whoever waits
 
 Tell: TypeAlias = Callable[[], None]
 
