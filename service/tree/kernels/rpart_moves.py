@@ -16,9 +16,6 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.rpart_sides import after_cut, holds
 from service.tree.kernels.score import SQUARED_ERROR
 
-MOST_MOVED = 16  # categories of which all sets are tried where there are more than two classes
-MOST_CELLS = 1 << 22  # sets times classes that are tried at the most
-LOG_2 = np.log(2.0)
 # the weights of both sides in the scale of their classes, the rows and the weight on the left, the
 # weights of both sides where it was best, the rows and the weight of all
 ONE, OTHER, N_LEFT, SIZE_LEFT, BEST_ONE, BEST_OTHER, N_ALL, SIZE_ALL = range(8)

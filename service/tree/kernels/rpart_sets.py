@@ -18,7 +18,19 @@ from service.tree.kernels.rooms import (
     WEIGHT,
     Rules,
 )
-from service.tree.kernels.rpart_moves import begin, is_lower, keep, move, worth
+from service.tree.kernels.rpart_moves import (
+    COUNT,
+    N_ALL,
+    OTHER,
+    SCALED,
+    SIZE,
+    SIZE_ALL,
+    begin,
+    is_lower,
+    keep,
+    move,
+    worth,
+)
 from service.tree.kernels.rpart_sides import before_cut
 from service.tree.kernels.score import GAIN, SQUARED_ERROR
 from service.tree.kernels.subsets import best_subset
@@ -26,10 +38,6 @@ from service.tree.kernels.subsets import best_subset
 MOST_MOVED = 16  # categories of which all sets are tried where there are more than two classes
 MOST_CELLS = 1 << 22  # sets times classes that are tried at the most
 LOG_2 = np.log(2.0)
-# the weights of both sides in the scale of their classes, the rows and the weight on the left, the
-# weights of both sides where it was best, the rows and the weight of all
-ONE, OTHER, N_LEFT, SIZE_LEFT, BEST_ONE, BEST_OTHER, N_ALL, SIZE_ALL = range(8)
-SCALED, COUNT, SIZE = range(3)  # per category, what is moved with it
 
 
 @kernel
