@@ -177,7 +177,7 @@ def _divided(
             marks[STARTS, :n_branches] = bases[:-1] + column * strides
             part_many(
                 room.entries, start, start + bed.n_rows, out, 0, room.side, layout, n_branches,
-                room.numbers, marks, work.parts,
+                room.numbers, True, marks, work.parts,
             )  # fmt: skip
 
     halves = [range(0, n_columns, 2), range(1, n_columns, 2)]
@@ -217,7 +217,7 @@ def _room(
     arrived[:size] = weights[(entries[:size] & mask).astype(np.int64)]
     return Room(
         entries, max(stride, 1), arrived, rows, room.origin[own],
-        np.ascontiguousarray(room.codes[:, own] if room.codes.shape[1] > 1 else room.codes),
+        room.codes[own],
         np.zeros(size, room.side.dtype), np.arange(size),
     )  # fmt: skip
 

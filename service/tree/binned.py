@@ -100,8 +100,7 @@ def some_rows(whole: Binned, chosen: Bools) -> Binned:
     entries = columns.entries[chosen]
     row_mask = entries.dtype.type(columns.layout.row_mask)
     entries = (entries & ~row_mask) | np.arange(len(entries), dtype=entries.dtype)
-    codes = np.ascontiguousarray(columns.codes[:, chosen])
-    few = Presorted(columns.layout, entries, codes, columns.rows[chosen])
+    few = Presorted(columns.layout, entries, columns.codes[chosen], columns.rows[chosen])
     return Binned(few, bins._replace(codes=bins.codes[chosen]))
 
 

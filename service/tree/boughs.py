@@ -92,9 +92,7 @@ def make_desk(ground: Ground, size: int) -> Desk:
     size = max(size, 1)  # a branch that no row took is a bough too
     context, whole, codes = ground.context, ground.binned.columns, ground.binned.bins.codes
     entries = np.empty((codes.shape[1] + 1) * size, whole.entries.dtype)
-    columns = Presorted(
-        whole.layout, entries, whole.codes[:, :size].copy(), whole.rows[:size].copy()
-    )
+    columns = Presorted(whole.layout, entries, whole.codes[:size].copy(), whole.rows[:size].copy())
     room = room_of(context, columns, np.ones(size), is_wide=needs_room(context))
     work = work_of(context, columns, logs_of(size), size)
     near = np.empty((size, codes.shape[1]), np.uint8)

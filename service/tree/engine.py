@@ -44,6 +44,7 @@ from service.tree.kernels.rooms import (
     Work,
 )
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
+from service.tree.kernels.weighed import BLOCK
 from service.tree.nodes import Split
 from service.tree.presort import Presorted, is_ordered
 from service.tree.rpart_order import is_rpart
@@ -246,13 +247,17 @@ def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> 
     data = context.data
     n_statistics, n_attributes = len(data.classes) or 3, len(data.attributes)
     most = max([len(each.values) for each in data.attributes], default=0) + 4
+    n_values = [len(each.values) for each in data.attributes if each.kind == Kind.CATEGORICAL]
+    starts = np.cumsum([0, *(each + 1 for each in n_values)])
     return Work(
         logs,
         np.empty(n_rows + 1, columns.entries.dtype),
         np.zeros((7, n_statistics)),
-        np.zeros((most, n_statistics)),
+        np.zeros((starts[-1], n_statistics)),
+        starts,
+        np.zeros((5, BLOCK)),
         np.zeros((2, most)),
-        np.zeros((5, most), np.int64),
+        np.zeros((7, most), np.int64),
         np.zeros((n_attributes, most), np.int64),
         np.zeros((n_attributes, 6)),
     )

@@ -14,6 +14,7 @@ from service.tree.dataset import Dataset
 from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
 from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
+from service.tree.kernels.rooms import OPEN
 from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
@@ -34,7 +35,7 @@ class Presorted:
 
     layout: Layout
     entries: Any  # uint32, or uint64 where rows and classes need it
-    codes: Any  # (categorical attribute, row): the number of its category, -1 for null
+    codes: Any  # (row, categorical attribute): the number of its category, -1 for null
     rows: Ints  # per row its number in the dataset
 
     @property
@@ -140,10 +141,10 @@ def in_threads(
 
 def _codes(data: Dataset, rows: Ints) -> Any:
     categorical = np.flatnonzero(~is_ordered(data))
-    codes = np.empty((max(len(categorical), 1), len(rows)), np.int32)
+    codes = np.empty((len(rows), len(categorical)), np.int32)
     for place, attribute in enumerate(categorical.tolist()):
         column = data.values[rows, attribute]
-        codes[place] = np.where(np.isnan(column), -1, column)
+        codes[:, place] = np.where(np.isnan(column), -1, column)
     return codes
 
 
@@ -158,15 +159,14 @@ def picked(whole: Presorted, chosen: Bools) -> Presorted:
     )
 
     def pick(places: Iterable[int]) -> None:
-        marks, parts = np.zeros((5, 4), np.int64), np.zeros((2, 4))
+        marks, parts = np.zeros((7, 4), np.int64), np.zeros((2, 4))
+        marks[OPEN, 0] = 1
         give_numbers(whole.entries, 0, n_rows, side, layout, 1, numbers, marks)
         for place in places:
             part_many(
                 whole.entries, place * n_rows, (place + 1) * n_rows, entries, place * n_chosen,
-                side, layout, 1, numbers, marks, parts,
+                side, layout, 1, numbers, True, marks, parts,
             )  # fmt: skip
 
     in_threads(pick, n_columns, n_rows)
-    return Presorted(
-        layout, entries, np.ascontiguousarray(whole.codes[:, chosen]), whole.rows[chosen]
-    )
+    return Presorted(layout, entries, whole.codes[chosen], whole.rows[chosen])

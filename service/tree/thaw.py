@@ -29,6 +29,7 @@ from service.tree.kernels.rooms import (
     VARIANCE,
     Nodes,
 )
+from service.tree.kernels.sort import find_largest
 from service.tree.nodes import Operator, Split, Tree
 from service.tree.parts import Part
 from service.tree.rpart_order import is_rpart
@@ -139,6 +140,15 @@ def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) ->
     return np.asarray(has_null & (branch == links[above, N_BRANCHES] - 1))
 
 
+def _training_values(context: Context, number: int, middle: Floats) -> Floats:
+    """For each middle the largest value that is not above it, of all rows."""
+    marks, places = np.unique(middle, return_inverse=True)
+    found = np.full(len(marks), -np.inf)
+    column = np.ascontiguousarray(context.data.values[:, number])
+    find_largest(column, context.rows, marks, found)
+    return np.maximum.accumulate(found)[places]
+
+
 def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
     """Per node where it cuts; NaN where it does not."""
     low, high = numbers[:, LOW], numbers[:, HIGH]
@@ -156,6 +166,5 @@ def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
         if context.data.attributes[number].kind == Kind.ORDINAL:
             middle[here] = low[here]  # between two ranks there is nothing
         elif context.params.cut == "training_value":
-            values = np.sort(context.data.values[context.rows, number])  # NaN comes last
-            middle[here] = values[np.searchsorted(values, middle[here], side="right") - 1]
+            middle[here] = _training_values(context, number, middle[here])
     return np.where(is_cut, middle, np.nan)

@@ -103,13 +103,19 @@ def _about_mean(
 
 
 @lean
+def is_small(rules: Rules, weight: float, depth: int, n_rows: int) -> bool:
+    """Whether there is too little for two branches, or no depth left for them."""
+    if weight == 0 or depth == rules.max_depth or n_rows < rules.min_rows:
+        return True
+    return weight < 2.0 * (rules.min_weight - ROUNDING)
+
+
+@lean
 def is_settled(rules: Rules, sums: Any, nodes: Nodes, node: int, n_rows: int) -> bool:
     """Whether the node is a leaf without a look at its attributes."""
     weight = nodes.numbers[node, NODE_WEIGHT]
-    if weight == 0 or nodes.links[node, DEPTH] == rules.max_depth or n_rows < rules.min_rows:
+    if is_small(rules, weight, nodes.links[node, DEPTH], n_rows):
         return True
-    if weight < 2.0 * (rules.min_weight - ROUNDING):
-        return True  # too little for two branches
     if rules.criterion == SQUARED_ERROR:
         nothing = rules.tie
         if rules.fine_print == RPART:

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from service.tree.kernels.arrive import is_small
 from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.part import move_down, part_many, part_rows, part_two
+from service.tree.kernels.part import ONE, ZERO, move_down, part_many, part_rows, part_two
 from service.tree.kernels.rooms import (
     BEHIND,
     N_SENT,
+    OPEN,
     SENT,
     SHARES,
     STARTS,
@@ -18,7 +20,8 @@ from service.tree.kernels.rooms import (
     Work,
 )
 from service.tree.kernels.score import SQUARED_ERROR
-from service.tree.kernels.sets import ROUNDING
+
+EVERYWHERE = U(2)  # the side of a row that goes down both of two branches
 
 
 @inlined
@@ -28,40 +31,21 @@ def divide(
 ) -> bool:  # fmt: skip
     """Whether there was room to send the rows down their branches."""
     start, end, marks = place[0], place[1], work.marks
-    if n_branches == 2 and marks[N_SENT, 2] == 0 and marks[N_SENT, 3] == 0:
-        marks[STARTS, 0], marks[STARTS, 1] = start, start + marks[N_SENT, 0]
-        marks[STARTS, 2] = end
-        part_two(room.entries, start, end, room.side, layout, work.scratch)
-        if not are_settled(rules, layout, room.entries, marks, depth + 1):
-            for offset in range(room.stride, len(room.entries), room.stride):
-                here = (offset + start, offset + end)
-                part_two(room.entries, here[0], here[1], room.side, layout, work.scratch)
-        if rules.is_weighted:
-            for at in range(start, end):
-                room.arrived[U(at)] = room.rows[WEIGHT, room.entries[U(at)] & layout.row_mask]
-        return True
-    share_out(rules, marks, work.parts, nodes.numbers, first, n_branches, end)
-    if marks[STARTS, n_branches] > room.stride:
-        return False
-    divide_behind(room, marks, work.parts, layout, start, end, n_branches)
-    return True
-
-
-@lean
-def are_settled(rules: Rules, layout: Layout, entries: Any, marks: Any, depth: int) -> bool:
-    """Whether both branches are sure to be leaves: nobody will look at their other columns."""
-    if rules.is_weighted or rules.risk_column >= 0:
-        return False
-    for branch in range(2 if depth != rules.max_depth else 0):
-        start, end = marks[STARTS, branch], marks[STARTS, branch + 1]
-        if end - start < 2.0 * (rules.min_weight - ROUNDING):
-            continue
-        if rules.criterion == SQUARED_ERROR:
+    share_out(rules, marks, work.parts, nodes.numbers, first, n_branches, start)
+    if n_branches == 2:
+        if marks[STARTS, 2] > room.stride:
             return False
-        number = (entries[U(start)] >> layout.shift) & layout.class_mask
-        for at in range(start + 1, end):
-            if (entries[U(at)] >> layout.shift) & layout.class_mask != number:
-                return False
+        divide_two(
+            rules, layout, room.entries, room.stride, start, end, room.side, room.rows,
+            room.arrived, marks, work.parts, work.scratch, depth,
+        )  # fmt: skip
+        return True
+    if marks[STARTS, n_branches] + end - start > room.stride:
+        return False
+    divide_many(
+        rules, layout, room.entries, room.stride, start, end, room.side, room.numbers,
+        room.arrived, marks, work.parts, n_branches, depth,
+    )  # fmt: skip
     return True
 
 
@@ -78,29 +62,100 @@ def share_out(
         is_taken = n_everywhere > 0 and share > rules.tolerance
         parts[SHARES, branch] = share if is_taken else 0.0
         marks[STARTS, branch] = place
+        marks[OPEN, branch] = 1
         place += marks[N_SENT, branch] + (n_everywhere if is_taken else 0)
     marks[STARTS, n_branches] = place
 
 
 @lean
-def divide_behind(
-    room: Room, marks: Any, parts: Any, layout: Layout, start: int, end: int, n_branches: int
-) -> None:
+def divide_two(
+    rules: Rules, layout: Layout, entries: Any, stride: int, start: int, end: int, side: Any,
+    rows: Any, arrived: Any, marks: Any, parts: Any, scratch: Any, depth: int,
+) -> None:  # fmt: skip
+    """Two branches, in place."""
+    part_two(entries, start, end, side, layout, _takes(marks, parts), scratch, marks[STARTS, 1])
+    if rules.is_weighted:
+        for branch in range(2):
+            for at in range(marks[STARTS, branch], marks[STARTS, branch + 1]):
+                row = entries[U(at)] & layout.row_mask
+                is_shared = U(side[row]) == EVERYWHERE
+                share = parts[SHARES, branch] if is_shared else 1.0
+                arrived[U(at)] = rows[WEIGHT, row] * share
+    if open_branches(rules, layout, entries, arrived, marks, 2, depth + 1) > 0:
+        takes = _takes(marks, parts)
+        for offset in range(stride, len(entries), stride):
+            part_two(
+                entries, offset + start, offset + end, side, layout, takes, scratch,
+                offset + marks[STARTS, 1],
+            )  # fmt: skip
+
+
+@lean
+def _takes(marks: Any, parts: Any) -> Any:
+    """Per branch the sides that it takes, as bits."""
+    lefts = ONE | (ONE << EVERYWHERE if parts[SHARES, 0] > 0 else ZERO)
+    rights = ONE << ONE | (ONE << EVERYWHERE if parts[SHARES, 1] > 0 else ZERO)
+    return lefts if marks[OPEN, 0] else ZERO, rights if marks[OPEN, 1] else ZERO
+
+
+@lean
+def open_branches(
+    rules: Rules, layout: Layout, entries: Any, arrived: Any, marks: Any, n_branches: int,
+    depth: int,
+) -> int:  # fmt: skip
+    """How many branches may be split again; nobody will look at the columns of the others."""
+    n_open = 0
+    for branch in range(n_branches):
+        start, end = marks[STARTS, branch], marks[STARTS, branch + 1]
+        is_open = rules.risk_column >= 0 or not is_sure_leaf(
+            rules, layout, entries, arrived, start, end, depth
+        )
+        marks[OPEN, branch] = 1 if is_open else 0
+        n_open += marks[OPEN, branch]
+    return n_open
+
+
+@lean
+def is_sure_leaf(
+    rules: Rules, layout: Layout, entries: Any, arrived: Any, start: int, end: int, depth: int
+) -> bool:
+    """Whether rows make a leaf, as far as their weight and their classes tell."""
+    weight = float(end - start)
+    if rules.is_weighted:
+        weight = 0.0
+        for at in range(start, end):
+            weight += arrived[U(at)]
+    if is_small(rules, weight, depth, end - start):
+        return True
+    if rules.criterion == SQUARED_ERROR:
+        return False
+    number = (entries[U(start)] >> layout.shift) & layout.class_mask
+    for at in range(start + 1, end):
+        if (entries[U(at)] >> layout.shift) & layout.class_mask != number:
+            return False
+    return True
+
+
+@lean
+def divide_many(
+    rules: Rules, layout: Layout, entries: Any, stride: int, start: int, end: int, side: Any,
+    numbers: Any, arrived: Any, marks: Any, parts: Any, n_branches: int, depth: int,
+) -> None:  # fmt: skip
     """Any branches, by way of the places behind the node's own, whose entries are not needed."""
-    size = marks[STARTS, n_branches] - end
+    size, behind = marks[STARTS, n_branches] - start, end - start
+    part_rows(
+        entries, start, end, arrived, entries, arrived, side, layout, n_branches, marks, parts,
+        behind,
+    )  # fmt: skip
+    move_down(entries, 0, start, end, size)
+    move_down(arrived, 0, start, end, size)
+    if open_branches(rules, layout, entries, arrived, marks, n_branches, depth + 1) == 0:
+        return
     for branch in range(n_branches):
         marks[BEHIND, branch] = 0  # rows keep their numbers
-    for offset in range(room.stride, len(room.entries), room.stride):
+    for offset in range(stride, len(entries), stride):
         part_many(
-            room.entries, offset + start, offset + end, room.entries, offset, room.side, layout,
-            n_branches, room.numbers, marks, parts,
+            entries, offset + start, offset + end, entries, offset + behind, side, layout,
+            n_branches, numbers, False, marks, parts,
         )  # fmt: skip
-        move_down(room.entries, offset, start, end, size)
-    part_rows(
-        room.entries, start, end, room.arrived, room.entries, room.arrived, room.side, layout,
-        n_branches, marks, parts,
-    )  # fmt: skip
-    move_down(room.entries, 0, start, end, size)
-    move_down(room.arrived, 0, start, end, size)
-    for branch in range(n_branches + 1):
-        marks[STARTS, branch] -= end - start
+        move_down(entries, offset, start, end, size)

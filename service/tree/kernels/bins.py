@@ -135,10 +135,8 @@ def lay_out(
         room.rows[TARGET, U(number)] = whole.rows[TARGET, row]
         for column in range(codes.shape[1]):
             near[U(number), U(column)] = codes[row, U(column)]
-    for line in range(len(whole.codes)):
-        for number in range(len(entries)):
-            row = U(entries[U(number)]) & layout.row_mask
-            room.codes[line, U(number)] = whole.codes[line, row]
+        for line in range(whole.codes.shape[1]):
+            room.codes[U(number), U(line)] = whole.codes[row, U(line)]
     for column in range(codes.shape[1]):
         start = (column + 1) * room.stride
         _sort_codes(near, column, len(entries), layout, places, room.entries, start)

@@ -80,7 +80,7 @@ def cut_c45(
     base, tie = score(GAIN, work.sums, KNOWN), max(rules.tolerance, rules.tie) * weight
     at, here = scan(
         rules.criterion, entries, first, (low, high), layout, room.rows, work.sums, is_whole,
-        work.logs, tie, base,
+        work.logs, work.block, tie, base,
     )  # fmt: skip
     gain = (here - base) / weight
     if rules.numeric_penalty:
@@ -109,7 +109,9 @@ def _tell_apart(
 
 
 @inlined
-def sets_c45(rules: Rules, work: Work, attribute: int, n_values: int, weight: float) -> None:
+def sets_c45(
+    rules: Rules, work: Work, table: Any, attribute: int, n_values: int, weight: float
+) -> None:
     """Writes down the split into categories, or of the best category from the rest."""
     if rules.categorical == ONE_VS_REST:
         _best_category(
@@ -117,14 +119,14 @@ def sets_c45(rules: Rules, work: Work, attribute: int, n_values: int, weight: fl
             n_values,
             work.sides,
             attribute,
-            work.table,
+            table,
             work.sums,
             work.parts,
             work.found,
             weight,
         )
         return
-    here, n_held = multiway(GAIN, n_values, work.table, work.parts), 0
+    here, n_held = multiway(GAIN, n_values, table, work.parts), 0
     for category in range(n_values):
         n_held += work.parts[SIZES, category] - rules.min_weight >= -rules.tolerance
     if n_held >= 2:

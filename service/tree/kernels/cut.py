@@ -9,8 +9,9 @@ from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
-from service.tree.kernels.score import SQUARED_ERROR
+from service.tree.kernels.score import GAIN, SQUARED_ERROR
 from service.tree.kernels.two import scan_two
+from service.tree.kernels.weighed import scan_weighed
 
 
 @lean
@@ -74,7 +75,7 @@ def window(
 @lean
 def scan(
     criterion: int, entries: Any, first: int, span: tuple[int, int], layout: Layout, rows: Any,
-    sums: Any, is_whole: bool, logs: Any, tie: float, best: float,
+    sums: Any, is_whole: bool, logs: Any, block: Any, tie: float, best: float,
 ) -> tuple[int, float]:  # fmt: skip
     """How many rows stand before the best cut, 0 for none, and what its sides score."""
     low, high = span
@@ -89,6 +90,8 @@ def scan(
     for number in range(sums.shape[1]):
         sums[LEFT, number] = 0.0
     add_slice(entries, first, first + low, layout, rows, is_whole, sums, LEFT)
+    if criterion == GAIN and not is_whole:
+        return scan_weighed(entries, first, low, high, layout, rows, sums, block, tie, best)
     for number in range(sums.shape[1]):
         sums[RIGHT, number] = max(sums[KNOWN, number] - sums[LEFT, number], 0.0)
     return scan_classes(

@@ -9,14 +9,18 @@ import numpy as np
 
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.rooms import BEHIND, ENDS, LAST, SHARES, STARTS
+from service.tree.kernels.rooms import BEHIND, ENDS, LAST, OPEN, SHARES, STARTS, TAKERS
 
 ZERO, ONE = U(0), U(1)
 
 
 @lean
-def part_two(entries: Any, start: int, end: int, side: Any, layout: Layout, ones: Any) -> None:
-    """Two branches, in place: every row takes one of them."""
+def part_two(
+    entries: Any, start: int, end: int, side: Any, layout: Layout, takes: Any, ones: Any,
+    ones_start: int,
+) -> None:  # fmt: skip
+    """Two branches, in place; each takes the rows of some sides, which are given as bits."""
+    lefts, rights = takes
     n_zeros, n_ones = U(start), ZERO
     tie_zero = tie_one = ZERO  # a tie with the last entry of that branch
     tie_bit, plain = layout.tie_bit, layout.tie_bit - ONE
@@ -24,51 +28,57 @@ def part_two(entries: Any, start: int, end: int, side: Any, layout: Layout, ones
         entry = U(entries[U(place)])
         tie_zero &= entry
         tie_one &= entry
-        one = U(side[entry & layout.row_mask])
+        where = U(side[entry & layout.row_mask])
+        zero, one = (lefts >> where) & ONE, (rights >> where) & ONE
         # written to both, and kept where it belongs: no branch to predict
         entries[n_zeros] = (entry & plain) | (tie_zero & tie_bit)
         ones[n_ones] = (entry & plain) | (tie_one & tie_bit)
-        n_zeros += ONE - one
+        n_zeros += zero
         n_ones += one
-        tie_zero |= tie_bit & (one - ONE)
+        tie_zero |= tie_bit & (ZERO - zero)
         tie_one |= tie_bit & (ZERO - one)
     for place in range(np.int64(n_ones)):
-        entries[n_zeros + U(place)] = ones[U(place)]
+        entries[U(ones_start + place)] = ones[U(place)]
 
 
 @lean
 def part_many(
     entries: Any, start: int, end: int, out: Any, offset: int, side: Any, layout: Layout,
-    n_branches: int, numbers: Any, marks: Any, parts: Any,
+    n_branches: int, numbers: Any, is_new: bool, marks: Any, parts: Any,
 ) -> None:  # fmt: skip
-    """Many branches, or rows that go down all of them; rows get the numbers that are given.
+    """Many branches, or rows that go down all of them; with new numbers where they are given any.
 
-    A row that goes everywhere is numbered behind the branch's own rows.
+    A row that goes everywhere is numbered behind the branch's own rows. Only what is open gets
+    any rows.
     """
+    n_takers = 0
     for branch in range(n_branches):
-        marks[ENDS, branch] = marks[STARTS, branch]
+        marks[ENDS, branch] = offset + marks[STARTS, branch]
         marks[LAST, branch] = -1
+        if parts[SHARES, branch] > 0 and marks[OPEN, branch]:
+            marks[TAKERS, n_takers] = branch
+            n_takers += 1
     group, above = 0, (layout.tie_bit - ONE) & ~layout.row_mask
     for place in range(start, end):
         entry = U(entries[U(place)])
         group += 1 if entry & layout.tie_bit == ZERO else 0
         row = entry & layout.row_mask
-        where, number = np.int64(side[row]), U(numbers[row])
-        if where < n_branches:
-            _put(out, offset, where, (entry & above) | number, group, layout.tie_bit, marks)
-        elif where == n_branches:
-            for branch in range(n_branches):
-                if parts[SHARES, branch] > 0:
-                    own = number + U(marks[BEHIND, branch])
-                    _put(out, offset, branch, (entry & above) | own, group, layout.tie_bit, marks)
+        where, plain = U(side[row]), entry & above
+        number = U(numbers[row]) if is_new else row
+        if where < U(n_branches):
+            if marks[OPEN, where]:
+                _put(out, where, plain | number, group, layout.tie_bit, marks)
+        elif where == U(n_branches):
+            for taker in range(n_takers):
+                branch = U(marks[TAKERS, U(taker)])
+                own = number + U(marks[BEHIND, branch])
+                _put(out, branch, plain | own, group, layout.tie_bit, marks)
 
 
 @lean
-def _put(
-    out: Any, offset: int, branch: int, entry: Any, group: int, tie_bit: Any, marks: Any
-) -> None:
+def _put(out: Any, branch: Any, entry: Any, group: int, tie_bit: Any, marks: Any) -> None:
     place = marks[ENDS, branch]
-    out[U(offset + place)] = entry | (tie_bit if marks[LAST, branch] == group else ZERO)
+    out[U(place)] = entry | (tie_bit if marks[LAST, branch] == group else ZERO)
     marks[ENDS, branch] = place + 1
     marks[LAST, branch] = group
 
@@ -76,11 +86,11 @@ def _put(
 @lean
 def part_rows(
     entries: Any, start: int, end: int, weights: Any, out: Any, arrived: Any, side: Any,
-    layout: Layout, n_branches: int, marks: Any, parts: Any,
+    layout: Layout, n_branches: int, marks: Any, parts: Any, offset: int,
 ) -> None:  # fmt: skip
     """The first column, with the weights in which its rows arrive; they stay in their order."""
     for branch in range(n_branches):
-        marks[ENDS, branch] = marks[STARTS, branch]
+        marks[ENDS, branch] = offset + marks[STARTS, branch]
     for at in range(start, end):
         branch = np.int64(side[entries[U(at)] & layout.row_mask])
         if branch < n_branches:

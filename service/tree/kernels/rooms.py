@@ -62,14 +62,14 @@ class Room(NamedTuple):
     arrived: Any  # per place the weight of the row in the first column
     rows: Any  # (3, row): its weight and its target about the mean at the node in hand; its target
     origin: Any  # per row its number in the dataset
-    codes: Any  # (categorical attribute, row): the number of its category, -1 for null
+    codes: Any  # (row, categorical attribute): the number of its category, -1 for null
     side: Any  # per row the branch that it takes
     numbers: Any  # per row its own number
 
 
 TOTAL, KNOWN, NULL, LEFT, RIGHT, MOVED, TERMS = range(7)  # statistics, lines of Work.sums
 SIZES, SHARES = range(2)  # per branch, lines of Work.parts
-STARTS, ENDS, LAST, N_SENT, BEHIND = range(5)  # per branch, lines of Work.marks
+STARTS, ENDS, LAST, N_SENT, BEHIND, OPEN, TAKERS = range(7)  # per branch, lines of Work.marks
 FOUND, CUT, GAIN_HERE, INFO, FILLED, IMPROVEMENT = range(6)  # per attribute, columns of Work.found
 
 
@@ -79,9 +79,11 @@ class Work(NamedTuple):
     logs: Any  # x log x of whole numbers
     scratch: Any  # entries, as many as a column has
     sums: Any  # (7, statistic)
-    table: Any  # (category, statistic)
+    table: Any  # (category, statistic), of one categorical attribute after the other ...
+    starts: Any  # ... per attribute its first line, and last the end; null has the last of each
+    block: Any  # (5, row of a block of cuts)
     parts: Any  # (2, branch)
-    marks: Any  # (5, branch)
+    marks: Any  # (7, branch)
     sides: Any  # (attribute, category): its branch in the best division
     found: Any  # (attribute, 6): the best split of each
 

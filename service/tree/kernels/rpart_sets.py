@@ -86,7 +86,7 @@ def _present(moved: Any) -> Any:
 @lean
 def code_of(codes: Any, line: int, row: Any, filled: int) -> int:
     """The category of a row, or what is filled in for null."""
-    code = int(codes[line, row])
+    code = int(codes[row, line])
     return filled if code < 0 else code
 
 
@@ -99,7 +99,7 @@ def _most_common(
     best, has_null = -1, False
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        code = codes[line, row]
+        code = codes[row, line]
         has_null = has_null or code < 0
         if code >= 0:
             moved[code, SIZE] += rows[WEIGHT, row]
@@ -159,7 +159,7 @@ def _mean(
     total = weight = 0.0
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        if codes[line, row] >= 0 or filled >= 0:
+        if codes[row, line] >= 0 or filled >= 0:
             total += rows[TARGET, row] * rows[WEIGHT, row]
             weight += rows[WEIGHT, row]
     return total / weight if weight > 0 else 0.0

@@ -42,7 +42,7 @@ from service.tree.kernels.score import is_enough, score, split_info, weight_of
 from service.tree.kernels.sets import (
     ROUNDING,
     best_category,
-    fill_table,
+    fill_tables,
     multiway,
     tell_table,
     two_sides,
@@ -63,6 +63,7 @@ def search(
     is_race = is_plain or rules.fine_print == RPART
     to_beat = 0.0 if is_race else -np.inf
     whole = score(rules.criterion, work.sums, TOTAL)
+    _fill_tables(rules, columns, room, work, place, attributes)
     for attribute in range(attributes[0], attributes[1]):
         work.found[attribute, FOUND] = 0
         work.found[attribute, FILLED] = np.nan
@@ -74,6 +75,24 @@ def search(
             )
         if is_race and work.found[attribute, FOUND] > 0:
             to_beat = max(to_beat, work.found[attribute, GAIN_HERE])
+
+
+@inlined
+def _fill_tables(
+    rules: Rules, columns: Columns, room: Room, work: Work, place: tuple[int, int],
+    attributes: tuple[int, int],
+) -> None:  # fmt: skip
+    """Writes down the statistics of the categories of some attributes; rpart has its own way."""
+    first, last = -1, 0
+    for attribute in range(attributes[0], attributes[1]):
+        if columns.facts[attribute, IS_CATEGORICAL]:
+            last = columns.facts[attribute, PLACE] + 1
+            first = last - 1 if first < 0 else first
+    if first >= 0 and rules.fine_print != RPART:
+        fill_tables(
+            rules.criterion, room.entries, place[0], place[1], columns.layout, room.rows,
+            room.codes, first, last, work.starts, work.table,
+        )  # fmt: skip
 
 
 @inlined
@@ -107,7 +126,7 @@ def _search_cut(
     span = window(entries, start, n_known, layout, rows, rules.min_weight - ROUNDING, is_whole)
     at, here = scan(
         rules.criterion, entries, start, span, layout, rows, work.sums, is_whole, work.logs,
-        rules.tie * weight, base - null_score + to_beat * weight,
+        work.block, rules.tie * weight, base - null_score + to_beat * weight,
     )  # fmt: skip
     if at == 0 and own and not _has_cut(entries, start, span, layout):
         at, here = n_known, score(rules.criterion, work.sums, KNOWN)
@@ -159,29 +178,24 @@ def _search_sets(
 ) -> None:  # fmt: skip
     """Writes down the best division of an attribute's categories."""
     n_values, line = columns.facts[attribute, N_VALUES], columns.facts[attribute, PLACE]
+    table = work.table[work.starts[line] : work.starts[line + 1]]
     if rules.fine_print == RPART:
         improvement, gain, filled = sets_rpart(
             rules, columns.layout, columns.scale, room.entries, place[0], place[1], room.rows,
-            room.codes, line, n_values, work.table, work.sums, work.sides, attribute, weight,
+            room.codes, line, n_values, table, work.sums, work.sides, attribute, weight,
         )  # fmt: skip
         note_improvement(work.found, attribute, SUBSET, improvement, gain)
         work.found[attribute, FILLED] = filled
         return
-    fill_table(
-        rules.criterion, room.entries, place[0], place[1], columns.layout, room.rows, room.codes,
-        line, n_values, work.table,
-    )  # fmt: skip
-    tell_table(n_values, work.table, work.sums)
+    tell_table(n_values, table, work.sums)
     if rules.missing == MAJORITY:
-        filled = fill_null(rules.criterion, n_values, work.table, work.sums)
+        filled = fill_null(rules.criterion, n_values, table, work.sums)
         work.found[attribute, FILLED] = filled if filled >= 0 else np.nan
     if rules.fine_print != TEXTBOOK:
-        sets_c45(rules, work, attribute, n_values, weight)
+        sets_c45(rules, work, table, attribute, n_values, weight)
         return
     own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
-    split, here = _divide(
-        rules, n_values, own, work.sides, attribute, work.table, work.sums, work.parts
-    )
+    split, here = _divide(rules, n_values, own, work.sides, attribute, table, work.sums, work.parts)
     if split > 0:
         n_branches = n_values if split == MULTIWAY else 2
         _judge_sets(

@@ -105,7 +105,7 @@ def _send_sets(
 ) -> None:  # fmt: skip
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        code = np.int64(codes[line, row])
+        code = np.int64(codes[row, U(line)])
         branch = away
         if code >= 0:
             branch = code if is_multiway else sides[best, U(code)]

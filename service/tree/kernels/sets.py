@@ -13,26 +13,33 @@ ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 
 @lean
-def fill_table(
+def fill_tables(
     criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
-    line: int, n_values: int, table: Any,
+    first: int, last: int, starts: Any, table: Any,
 ) -> None:  # fmt: skip
-    """Writes down the statistics of each category; those of null come behind the last."""
-    for category in range(n_values + 1):
-        clear(table, category)
+    """Writes down the statistics of each category of some attributes; null's come behind.
+
+    All attributes of a row at once: what one adds to has nothing to do with the next.
+    """
+    for line in range(starts[first], starts[last]):
+        clear(table, line)
     for place in range(start, end):
         entry = entries[U(place)]
         row = entry & layout.row_mask
-        code = codes[line, row]
-        category = U(n_values if code < 0 else code)
-        weight = rows[WEIGHT, row]
+        weight, moment, square = rows[WEIGHT, row], 0.0, 0.0
+        number = (entry >> layout.shift) & layout.class_mask
         if criterion == SQUARED_ERROR:
             moment = weight * rows[APART, row]
-            table[category, 0] += weight
-            table[category, 1] += moment
-            table[category, 2] += moment * rows[APART, row]
-        else:
-            table[category, (entry >> layout.shift) & layout.class_mask] += weight
+            square = moment * rows[APART, row]
+        for attribute in range(first, last):
+            code = codes[row, U(attribute)]
+            at = U(starts[U(attribute)] + code if code >= 0 else starts[U(attribute + 1)] - 1)
+            if criterion == SQUARED_ERROR:
+                table[at, U(0)] += weight
+                table[at, U(1)] += moment
+                table[at, U(2)] += square
+            else:
+                table[at, number] += weight
 
 
 @lean

@@ -122,3 +122,19 @@ def write_entries(
         elif place > 0 and keys[place] == keys[place - 1]:
             entry |= layout.tie_bit
         out[place] = entry
+
+
+@lean
+def find_largest(values: Any, rows: Any, marks: Any, found: Any) -> None:
+    """Writes down for each mark, which are in order, the largest value between it and the last."""
+    for number in range(len(rows)):
+        value = values[rows[number]]
+        low, high = 0, len(marks)
+        while low < high:
+            middle = (low + high) >> 1
+            if marks[middle] >= value:  # null is above all of them
+                high = middle
+            else:
+                low = middle + 1
+        if low < len(marks) and value > found[low]:
+            found[low] = value
