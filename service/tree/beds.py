@@ -6,15 +6,13 @@ in a bed depends on nothing but its rows: the tree is the same whoever grew whic
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.tree.arrays import Floats, Ints
+from service.tree.bed import MANY, Bed, divided
 from service.tree.crew import N_THREADS, SECONDS, crew
-from service.tree.engine import Report, Yield, grow_in, longer, make_nodes, wide
-from service.tree.kernels.part import part_many
+from service.tree.engine import Report, Yield, grow_in, longer, make_nodes
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     BRANCH,
@@ -26,12 +24,9 @@ from service.tree.kernels.rooms import (
     NODE_WEIGHT,
     PARENT,
     SENT,
-    SHARES,
     SIDES_START,
     SPLIT,
-    STARTS,
     TESTED,
-    WEIGHT,
     Columns,
     Nodes,
     Room,
@@ -42,22 +37,9 @@ from service.tree.kernels.search import search
 from service.tree.kernels.top import decide, look
 
 FEWEST = 4_000  # rows from which on two threads are faster than one
-MANY = 20_000  # rows of a node from which on its columns are shared out
 SHARE = 8  # a bed holds at most one in so many of all rows ...
 SMALL = 6_000  # ... but half of few rows, up to so many
 OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
-
-
-@dataclass(frozen=True)
-class Bed:
-    """The rows of one subtree, and where its root stands among the nodes at the top."""
-
-    room: Room
-    columns: Columns
-    n_rows: int
-    slot: int
-    depth: int
-    largest: float = 0.0  # the largest improvement above, which rpart looks at
 
 
 class Top:
@@ -99,11 +81,14 @@ def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Report) -> Yield:
         waiting += split_bed(grower, top, bed, pool)
         tell(0.0, int(top.state[0]))
 
-    def grow_bed(number: int, note: Report) -> Yield:
-        return _grow_bed(grower, beds[number], note)
+    sizes, slots = [bed.n_rows for bed in beds], [bed.slot for bed in beds]
+    left: dict[int, Bed] = dict(enumerate(beds))
+    beds.clear()
 
-    grown = grow_all([bed.n_rows for bed in beds], grow_bed, pool, tell)
-    return joined(top, [bed.slot for bed in beds], grown)
+    def grow_bed(number: int, note: Report) -> Yield:
+        return _grow_bed(grower, left.pop(number), note)  # whose room is gone once it is grown
+
+    return joined(top, slots, grow_all(sizes, grow_bed, pool, tell))
 
 
 def split_bed(grower: Grower, top: Top, bed: Bed, pool: ThreadPoolExecutor) -> list[Bed]:
@@ -120,10 +105,10 @@ def split_bed(grower: Grower, top: Top, bed: Bed, pool: ThreadPoolExecutor) -> l
         top.n_pairs += bed.n_rows
         return []
     _link(top, bed, n_branches)
-    below = _divided(grower, top, bed, work, n_branches, pool)
+    rooms = divided(bed, work, n_branches, pool, is_wide=grower.has_room)
     if room.entries.base is None:
         room.entries.resize(0, refcheck=False)  # whoever still holds them: they are used up
-    return below
+    return list(_beds(bed, top, rooms))
 
 
 def _search(
@@ -159,67 +144,12 @@ def _link(top: Top, bed: Bed, n_branches: int) -> None:
     top.state[0] += n_branches
 
 
-def _divided(
-    grower: Grower, top: Top, bed: Bed, work: Work, n_branches: int, pool: ThreadPoolExecutor
-) -> list[Bed]:
-    """The bed of each branch, with its own rows first, and then those that go everywhere."""
-    room, layout = bed.room, bed.columns.layout
-    sizes = np.diff(work.marks[STARTS, : n_branches + 1])
-    strides = wide(sizes) if grower.has_room else sizes
-    n_columns = -(-len(room.entries) // room.stride)
-    bases = np.append(0, np.cumsum(strides * n_columns))
-    out = np.empty(int(bases[-1]), room.entries.dtype)
-
-    def divide(columns: range) -> None:
-        marks = work.marks.copy()
-        for column in columns:
-            start = column * room.stride
-            marks[STARTS, :n_branches] = bases[:-1] + column * strides
-            part_many(
-                room.entries, start, start + bed.n_rows, out, 0, room.side, layout, n_branches,
-                room.numbers, True, marks, work.parts,
-            )  # fmt: skip
-
-    halves = [range(0, n_columns, 2), range(1, n_columns, 2)]
-    for done in pool.map(divide, halves) if bed.n_rows >= MANY else map(divide, halves):
-        del done
-    return list(_beds(bed, top, work, out, bases, strides, sizes))
-
-
-def _beds(
-    bed: Bed, top: Top, work: Work, out: Any, bases: Ints, strides: Ints, sizes: Ints
-) -> Iterator[Bed]:
-    room, first = bed.room, int(top.state[0]) - len(sizes)
-    mask = room.entries.dtype.type(bed.columns.layout.row_mask)
-    rows = (room.entries[: bed.n_rows] & mask).astype(np.int64)
-    sides = room.side[rows]
-    everywhere = rows[sides == len(sizes)]
+def _beds(bed: Bed, top: Top, rooms: list[Room]) -> Iterator[Bed]:
+    first = int(top.state[0]) - len(rooms)
     columns = _tested(bed.columns, int(top.nodes.links[bed.slot, ATTRIBUTE]))
-    for branch, (size, stride) in enumerate(zip(sizes.tolist(), strides.tolist(), strict=True)):
-        share, own = float(work.parts[SHARES, branch]), rows[sides == branch]
-        own = np.concatenate([own, everywhere]) if share > 0 else own
-        weights = room.rows[WEIGHT, own]
-        if share > 0:
-            weights[len(own) - len(everywhere) :] *= share
-        entries = out[bases[branch] : bases[branch + 1]]
-        made = _room(room, entries, stride, size, own, weights, mask)
+    for branch, room in enumerate(rooms):
         largest = float(top.nodes.numbers[first + branch, LARGEST])
-        yield Bed(made, columns, size, first + branch, bed.depth + 1, largest)
-
-
-def _room(
-    room: Room, entries: Any, stride: int, size: int, own: Ints, weights: Floats, mask: Any
-) -> Room:
-    """The room of some rows of another."""
-    rows = np.ascontiguousarray(room.rows[:, own])
-    rows[WEIGHT] = weights
-    arrived = np.ones(max(stride, 1))
-    arrived[:size] = weights[(entries[:size] & mask).astype(np.int64)]
-    return Room(
-        entries, max(stride, 1), arrived, rows, room.origin[own],
-        room.codes[own],
-        np.zeros(size, room.side.dtype), np.arange(size),
-    )  # fmt: skip
+        yield Bed(room, columns, len(room.origin), first + branch, bed.depth + 1, largest)
 
 
 def _tested(columns: Columns, attribute: int) -> Columns:
@@ -266,9 +196,12 @@ def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:
     nodes = make_nodes(64 + most + bed.n_rows // 4, grower.n_classes)
     nodes.links[0, DEPTH] = bed.depth
     nodes.numbers[0, LARGEST] = bed.largest
-    return grow_in(
+    made = grow_in(
         bed.room, grower.rules, bed.columns, grower.make_work(bed.n_rows), nodes, bed.n_rows, note
     )
+    # what they might have needed is given back
+    links, numbers = made.nodes.links[: made.n_nodes], made.nodes.numbers[: made.n_nodes]
+    return replace(made, nodes=Nodes(links.copy(), numbers.copy(), made.nodes.sides))
 
 
 def joined(top: Top, slots: list[int], grown: list[Yield]) -> Yield:

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from service.errors import LimitReached
-from service.tree.arrays import Bools, Floats, Ints
+from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.c45 import NEIGHBOURS, WIDE, tolerance_of
+from service.tree.c45 import WIDE, tolerance_of
 from service.tree.context import Context
+from service.tree.kernels.c45 import mark_close
 from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
@@ -46,7 +47,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
 from service.tree.kernels.weighed import BLOCK
 from service.tree.nodes import Split
-from service.tree.presort import Presorted, is_ordered
+from service.tree.presort import Presorted, in_threads, is_ordered
 from service.tree.rpart_order import is_rpart
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
@@ -164,28 +165,31 @@ def columns_of(context: Context, columns: Presorted) -> Columns:
     facts[:, GROUP] = [
         -1 if each.group is None else groups.index(each.group) for each in data.attributes
     ]
+    values = np.ascontiguousarray(
+        data.values.T
+    )  # one order of memory, or all is compiled once more
     if FINE_PRINT[context.params.rules] != TEXTBOOK:
-        facts[:, IS_CLOSE] = _is_close(data.values, columns, facts, ordered)
+        _mark_close(values, columns, facts)
     costs = np.zeros((2, max(len(facts), len(groups))))
     costs[0, : len(facts)] = [each.cost for each in data.attributes]
     costs[1, : len(groups)] = [data.group_costs.get(name, 0.0) for name in groups]
     scale = np.ones(len(data.classes)) if context.origin is None else context.origin.scale
-    # one order of memory, or all is compiled once more
-    return Columns(columns.layout, facts, costs, np.ascontiguousarray(data.values.T), scale)
+    return Columns(columns.layout, facts, costs, values, scale)
 
 
-def _is_close(values: Floats, columns: Presorted, facts: Ints, ordered: Bools) -> Bools:
-    """Per attribute whether some of its numbers are different, but as good as equal to C4.5."""
-    close = np.zeros(len(ordered), dtype=bool)
-    for attribute in np.flatnonzero(ordered).tolist():
-        start = int(facts[attribute, PLACE]) * columns.n_rows
-        entries = columns.entries[start : start + columns.n_rows]
-        order = columns.rows[
-            (entries & entries.dtype.type(columns.layout.row_mask)).astype(np.int64)
-        ]
-        steps = np.diff(values[order, attribute])
-        close[attribute] = bool(((steps > 0) & (steps <= NEIGHBOURS)).any())
-    return close
+def _mark_close(values: Any, columns: Presorted, facts: Ints) -> None:
+    """Marks the neighbours in each column that are different, but as good as equal to C4.5."""
+    ordered = np.flatnonzero(facts[:, IS_CATEGORICAL] == 0)
+
+    def mark(places: range) -> None:
+        for attribute in ordered[places].tolist():
+            start = int(facts[attribute, PLACE]) * columns.n_rows
+            facts[attribute, IS_CLOSE] = mark_close(
+                columns.entries, start, columns.n_rows, columns.layout, values, attribute,
+                columns.rows,
+            )  # fmt: skip
+
+    in_threads(mark, len(ordered), columns.n_rows)
 
 
 def needs_room(context: Context) -> bool:

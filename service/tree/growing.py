@@ -3,7 +3,8 @@
 from functools import partial
 
 from service.tree.arrays import Floats
-from service.tree.beds import FEWEST, Bed, Grower, grow_in_beds
+from service.tree.bed import Bed
+from service.tree.beds import FEWEST, Grower, grow_in_beds
 from service.tree.context import Context
 from service.tree.engine import (
     FIRST_NODES,

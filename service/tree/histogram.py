@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Floats
-from service.tree.beds import MANY, Top, joined
+from service.tree.bed import MANY
+from service.tree.beds import Top, joined
 from service.tree.binned import Binned, widen
 from service.tree.boughs import Bough, Ground, grow_boughs
 from service.tree.context import Context

@@ -32,6 +32,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.sort import find_largest
 from service.tree.nodes import Operator, Split, Tree
 from service.tree.parts import Part
+from service.tree.presort import in_threads
 from service.tree.rpart_order import is_rpart
 
 
@@ -161,10 +162,15 @@ def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
         middle = np.where(middle > low, np.nextafter(middle, -np.inf), low)
     is_cut = links[:, SPLIT] == Split.THRESHOLD
     attribute = links[:, ATTRIBUTE]
-    for number in np.unique(attribute[is_cut]).tolist():
-        here = is_cut & (attribute == number)
-        if context.data.attributes[number].kind == Kind.ORDINAL:
-            middle[here] = low[here]  # between two ranks there is nothing
-        elif context.params.cut == "training_value":
-            middle[here] = _training_values(context, number, middle[here])
+    numbers_of_cuts = np.unique(attribute[is_cut])
+
+    def place(some: range) -> None:
+        for number in numbers_of_cuts[some].tolist():
+            here = is_cut & (attribute == number)
+            if context.data.attributes[number].kind == Kind.ORDINAL:
+                middle[here] = low[here]  # between two ranks there is nothing
+            elif context.params.cut == "training_value":
+                middle[here] = _training_values(context, number, middle[here])
+
+    in_threads(place, len(numbers_of_cuts), context.n_rows)
     return np.where(is_cut, middle, np.nan)

@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.cut import count_cuts, left_weight, scan, window
-from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.entries import Layout, U, count_known
 from service.tree.kernels.rooms import (
     CUT,
     FOUND,
@@ -95,17 +95,50 @@ def cut_c45(
 
 
 @lean
+def mark_close(
+    entries: Any, start: int, n_rows: int, layout: Layout, values: Any, attribute: int, origin: Any
+) -> bool:
+    """Whether some neighbours in a column differ, but are as good as equal; they are marked.
+
+    Where rows between two are missing, the one behind has had a closer neighbour.
+    """
+    found, before = False, -np.inf
+    for place in range(start, start + count_known(entries, start, start + n_rows, layout.null_bit)):
+        entry = entries[U(place)]
+        here = values[attribute, origin[entry & layout.row_mask]]
+        if here - before <= NEIGHBOURS:
+            entries[U(place)] = entry | layout.close_bit
+            found = found or here > before
+        before = here
+    return found
+
+
+@lean
 def _tell_apart(
     entries: Any, first: int, n_known: int, layout: Layout, values: Any, attribute: int,
     origin: Any, out: Any,
 ) -> None:  # fmt: skip
     """Writes down the column with a tie wherever two neighbours are as good as equal."""
-    before = -np.inf
     for place in range(n_known):
         entry = entries[U(first + place)]
-        here = values[attribute, origin[entry & layout.row_mask]]
-        out[U(place)] = entry if here - before > NEIGHBOURS else entry | layout.tie_bit
-        before = before if np.isnan(here) else here  # a null that is filled in is a tie
+        is_close = place > 0 and entry & layout.close_bit != 0
+        if is_close and entry & layout.tie_bit == 0:
+            here = values[attribute, origin[entry & layout.row_mask]]
+            before = _known_before(entries, first, place, layout, values, attribute, origin)
+            is_close = here - before <= NEIGHBOURS
+        out[U(place)] = entry | layout.tie_bit if is_close else entry
+
+
+@lean
+def _known_before(
+    entries: Any, first: int, place: int, layout: Layout, values: Any, attribute: int, origin: Any
+) -> float:
+    """The number that stands before a place; where null is filled in, there is none."""
+    before = np.nan
+    while place > 0 and np.isnan(before):
+        place -= 1
+        before = values[attribute, origin[entries[U(first + place)] & layout.row_mask]]
+    return before
 
 
 @inlined

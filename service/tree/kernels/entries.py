@@ -20,6 +20,7 @@ class Layout(NamedTuple):
     row_mask: np.uint64
     class_mask: np.uint64
     null_bit: np.uint64
+    close_bit: np.uint64  # to C4.5, it may be as good as equal to the one before it
     tie_bit: np.uint64
 
 
@@ -28,8 +29,8 @@ def make_layout(n_rows: int, n_classes: int) -> Layout:
     shift = max(1, (n_rows - 1).bit_length())
     class_bits = max(1, (n_classes - 1).bit_length())
     null_bit = 1 << (shift + class_bits)
-    parts = (shift, (1 << shift) - 1, (1 << class_bits) - 1, null_bit, null_bit << 1)
-    return Layout(*map(np.uint64, parts))
+    parts = (shift, (1 << shift) - 1, (1 << class_bits) - 1, null_bit)
+    return Layout(*map(np.uint64, (*parts, null_bit << 1, null_bit << 2)))
 
 
 @lean

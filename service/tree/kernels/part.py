@@ -9,7 +9,19 @@ import numpy as np
 
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.rooms import BEHIND, ENDS, LAST, OPEN, SHARES, STARTS, TAKERS
+from service.tree.kernels.rooms import (
+    APART,
+    BEHIND,
+    ENDS,
+    LAST,
+    OPEN,
+    SHARES,
+    STARTS,
+    TAKERS,
+    TARGET,
+    WEIGHT,
+    Room,
+)
 
 ZERO, ONE = U(0), U(1)
 
@@ -39,6 +51,28 @@ def part_two(
         tie_one |= tie_bit & (ZERO - one)
     for place in range(np.int64(n_ones)):
         entries[U(ones_start + place)] = ones[U(place)]
+
+
+@lean
+def part_one(
+    entries: Any, start: int, end: int, out: Any, place: int, last: int, side: Any,
+    layout: Layout, branch: int, everywhere: int, numbers: Any, behind: int,
+) -> None:  # fmt: skip
+    """The rows of one branch with their new numbers; those that go everywhere come behind."""
+    to, tie, tie_bit = U(place), ZERO, layout.tie_bit
+    takes = ONE << U(branch) | (ONE << U(everywhere) if everywhere >= 0 else ZERO)
+    above = (tie_bit - ONE) & ~layout.row_mask
+    for at in range(start, end):
+        entry = U(entries[U(at)])
+        tie &= entry
+        row = entry & layout.row_mask
+        where = np.int64(side[row])
+        number = U(numbers[row]) + U(behind if where == everywhere else 0)
+        if to < U(last):  # in front of what belongs to others
+            out[to] = (entry & above) | number | (tie & tie_bit)
+        taken = (takes >> U(where)) & ONE
+        to += taken
+        tie |= tie_bit & (ZERO - taken)
 
 
 @lean
@@ -128,3 +162,29 @@ def move_down(entries: Any, offset: int, start: int, end: int, size: int) -> Non
     """Puts what stands behind a slice in its place."""
     for at in range(size):
         entries[U(offset + start + at)] = entries[U(offset + end + at)]
+
+
+@lean
+def lay_bed(
+    n_rows: int, layout: Layout, branch: int, everywhere: int, behind: int, share: float,
+    whole: Room, room: Room,
+) -> None:  # fmt: skip
+    """Writes down what is known of the rows of one branch, under their new numbers."""
+    n_own, n_shared = 0, behind
+    for at in range(n_rows):
+        row = whole.entries[U(at)] & layout.row_mask
+        where, weight, to = np.int64(whole.side[row]), whole.rows[WEIGHT, row], n_own
+        if where == branch:
+            n_own += 1
+        elif where == everywhere:
+            weight, to = weight * share, n_shared
+            n_shared += 1
+        else:
+            continue
+        room.rows[WEIGHT, U(to)], room.rows[APART, U(to)] = weight, whole.rows[APART, row]
+        room.rows[TARGET, U(to)] = whole.rows[TARGET, row]
+        room.origin[U(to)], room.numbers[U(to)] = whole.origin[row], to
+        for line in range(whole.codes.shape[1]):
+            room.codes[U(to), U(line)] = whole.codes[row, U(line)]
+    for at in range(n_shared if everywhere >= 0 else n_own):
+        room.arrived[U(at)] = room.rows[WEIGHT, room.entries[U(at)] & layout.row_mask]

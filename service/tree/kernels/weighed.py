@@ -51,15 +51,15 @@ def scan_weighed(
     for number in range(sums.shape[1]):
         known += sums[KNOWN, number]
         before += sums[LEFT, number]
-    at, place, near = 0, first + low, tie - NEAR * known
+    at, place, error = 0, first + low, NEAR * known
     while place <= first + high:
         end = min(place + BLOCK, first + high + 1)
         for number in range(sums.shape[1]):
             sums[MOVED, number] = sums[LEFT, number]
         beyond = _gather(entries, place, end, layout, rows, sums, before, block)
-        if _at_most(sums, before, beyond, known) > best + near:
+        if _at_most(sums, before, beyond, known) + error > best + tie:
             found, best = _best_of(
-                entries, place, end, layout, rows, sums, before, known, block, tie, near, best
+                entries, place, end, layout, rows, sums, before, known, block, tie, error, best
             )
             at = found - first if found >= 0 else at
         before, place = beyond, end
@@ -101,22 +101,36 @@ def _at_most(sums: Any, before: float, beyond: float, known: float) -> float:
 @lean
 def _best_of(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, before: float,
-    known: float, block: Any, tie: float, near: float, best: float,
+    known: float, block: Any, tie: float, error: float, best: float,
 ) -> tuple[int, float]:  # fmt: skip
     """Which cut of a block is the first better one, -1 for none, and the best score."""
-    at, found = -1, 0.0
+    at = -1
     _measure(end - start, known, block)
+    # what is beaten within the block need not be measured
+    highest = _highest(entries, start, end, layout, sums, block)
+    limit = max(best + tie - error, highest - 2.0 * (tie + error))
+    for place in range(start, end):
+        if block[HERE, U(place - start)] > limit:
+            here = _exactly(entries, start, place, layout, rows, sums, before, known)
+            if here > best + tie:
+                best, at = here, place
+    return at, best
+
+
+@lean
+def _highest(entries: Any, start: int, end: int, layout: Layout, sums: Any, block: Any) -> float:
+    """The highest quick score of a block; that of each cut is written down."""
+    highest, found = -np.inf, 0.0
     for number in range(sums.shape[1]):
         one = sums[MOVED, number]
         found += quick(one) + quick(max(sums[KNOWN, number] - one, 0.0))
     for place in range(start, end):
-        step = U(place - start)
-        if found - block[BEFORE, step] > best + near and entries[U(place)] & layout.tie_bit == 0:
-            here = _exactly(entries, start, place, layout, rows, sums, before, known)
-            if here > best + tie:
-                best, at = here, place
-        found += block[CHANGE, step]
-    return at, best
+        at = U(place - start)
+        is_cut = entries[U(place)] & layout.tie_bit == 0
+        here = found - block[BEFORE, at] if is_cut else -np.inf
+        block[HERE, at], highest = here, max(highest, here)
+        found += block[CHANGE, at]
+    return highest
 
 
 @lean
