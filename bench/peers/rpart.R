@@ -45,6 +45,7 @@ accuracy <- function(model, held) {
   1 - mean((predict(model, held) - held$y)^2) / mean((held$y - mean(held$y))^2)
 }
 
+a_while <- 0.3  # seconds
 invisible(fit(rows[seq_len(min(200, nrow(rows))), ]))
 invisible(gc())
 before <- resident("VmRSS")
@@ -55,14 +56,17 @@ judged <- NULL
 while (length(readLines(orders, 1)) > 0) {
   cat("5", file = "/proc/self/clear_refs")
   in_use <- sum(gc(reset = TRUE)[, 2])  # R keeps what it has freed, so its own count is asked too
-  started <- as.numeric(Sys.time())
-  model <- fit(rows)
-  seconds <- as.numeric(Sys.time()) - started
+  seconds <- c()
+  while (sum(seconds) < a_while) {
+    started <- as.numeric(Sys.time())
+    model <- fit(rows)
+    seconds <- c(seconds, as.numeric(Sys.time()) - started)
+  }
   memory <- max(0, resident("VmHWM") - before, 1e6 * (sum(gc()[, 6]) - in_use))
   if (is.null(judged)) judged <- c(nrow(model$frame), accuracy(model, held))
   cat(sprintf(
     "answer {\"seconds\": %.6f, \"memory\": %.0f, \"nodes\": %.0f, \"accuracy\": %.6f}\n",
-    seconds, memory, judged[1], judged[2]
+    median(seconds), memory, judged[1], judged[2]
   ))
   flush(stdout())
 }

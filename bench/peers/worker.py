@@ -1,13 +1,15 @@
 """The process of one contender: it gets the data once and fits whenever it is told to.
 
 A line on standard input is an order to fit; the answer is a line of JSON after the word `answer`.
-The seconds are those of the fit alone. The memory is how far the resident set rose above what it
-was with the data in place, in bytes.
+The seconds are those of the fit alone; what is over soon is done again for a while, since whoever
+has just been woken is slow, and the median counts. The memory is how far the resident set rose
+above what it was with the data in place, in bytes.
 """
 
 import ctypes
 import gc
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +22,7 @@ import numpy as np
 from bench.data import HELD, TRAINING, Rows, load
 
 WARM_UP = slice(200)  # rows; code is loaded and compiled before the clock runs
+A_WHILE = 0.3  # seconds
 Settings = dict[str, Any]
 
 
@@ -46,13 +49,15 @@ def serve(peer: Peer) -> None:
     say("ready", {})
     for _ in sys.stdin:
         Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here on
-        started = time.perf_counter()
-        model = fit()
-        seconds = time.perf_counter() - started
+        seconds, model = [], None
+        while sum(seconds) < A_WHILE:
+            model = None
+            started = time.perf_counter()
+            model = fit()
+            seconds.append(time.perf_counter() - started)
         memory = max(0, resident("VmHWM") - before)
         judged = judged or _judged(peer, model, held)
-        del model
-        say("answer", {"seconds": seconds, "memory": memory, **judged})
+        say("answer", {"seconds": statistics.median(seconds), "memory": memory, **judged})
 
 
 def _judged(peer: Peer, model: Any, held: Rows) -> dict[str, float]:

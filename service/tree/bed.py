@@ -9,7 +9,7 @@ import numpy as np
 
 from service.tree.arrays import Ints
 from service.tree.engine import wide
-from service.tree.kernels.part import lay_bed, part_many, part_one
+from service.tree.kernels.part import lay_bed, part_columns, part_many
 from service.tree.kernels.rooms import BEHIND, SHARES, STARTS, Columns, Room, Work
 
 MANY = 20_000  # rows of a node from which on its columns are shared out
@@ -71,15 +71,11 @@ def _divide_two(bed: Bed, work: Work, sizes: Ints, strides: Ints) -> tuple[Divid
     outs = [np.empty(stride * n_columns, room.entries.dtype) for stride in strides.tolist()]
 
     def divide(columns: range) -> None:
-        for column in columns:
-            start = column * room.stride
-            for branch, out in enumerate(outs):
-                everywhere = 2 if work.parts[SHARES, branch] > 0 else -1
-                first, behind = column * int(strides[branch]), int(work.marks[BEHIND, branch])
-                part_one(
-                    room.entries, start, start + bed.n_rows, out, first, first + int(sizes[branch]),
-                    room.side, bed.columns.layout, branch, everywhere, room.numbers, behind,
-                )  # fmt: skip
+        part_columns(
+            room.entries, room.stride, bed.n_rows, (columns.start, columns.stop, columns.step),
+            outs[0], outs[1], (int(strides[0]), int(strides[1])), (int(sizes[0]), int(sizes[1])),
+            room.side, bed.columns.layout, room.numbers, work.marks, work.parts,
+        )  # fmt: skip
 
     return divide, outs
 

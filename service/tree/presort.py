@@ -15,7 +15,7 @@ from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
 from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.rooms import OPEN
-from service.tree.kernels.sort import DIGIT, lift, make_keys, sort_column, write_entries
+from service.tree.kernels.sort import DIGIT, sort_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
 
@@ -92,17 +92,16 @@ class _Space:
     """What sorting a column needs, used for one after the other."""
 
     def __init__(self, n_rows: int) -> None:
-        self.numbers, self.order = np.empty(n_rows), np.empty(n_rows, np.int32)
-        self.keys, self.spare = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32)
+        self.keys, self.order = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32)
+        self.spare_keys, self.spare_order = np.empty_like(self.keys), np.empty_like(self.order)
         self.counts = np.empty(1 << DIGIT, np.int64)
 
     def sort(self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any) -> None:
         """Writes down the entries of a column."""
-        n_known = make_keys(values, rows, self.numbers, self.order)
-        bits = self.numbers.view(np.uint64)
-        lift(bits, n_known)
-        sort_column(bits, self.order, self.keys, self.spare, n_known, self.counts)
-        write_entries(bits, self.order, n_known, plain, layout, out)
+        sort_entries(
+            values, rows, self.keys, self.order, self.spare_keys, self.spare_order, self.counts,
+            plain, layout, out,
+        )  # fmt: skip
 
 
 def has_null_first(data: Dataset, rows: Ints) -> bool:

@@ -5,7 +5,14 @@ from typing import Any
 from service.tree.kernels.arrive import is_small
 from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.part import ONE, ZERO, move_down, part_many, part_rows, part_two
+from service.tree.kernels.part import (
+    EVERYWHERE,
+    move_down,
+    part_many,
+    part_rows,
+    part_two,
+    takes_of,
+)
 from service.tree.kernels.rooms import (
     BEHIND,
     N_SENT,
@@ -20,8 +27,6 @@ from service.tree.kernels.rooms import (
     Work,
 )
 from service.tree.kernels.score import SQUARED_ERROR
-
-EVERYWHERE = U(2)  # the side of a row that goes down both of two branches
 
 
 @inlined
@@ -73,7 +78,7 @@ def divide_two(
     rows: Any, arrived: Any, marks: Any, parts: Any, scratch: Any, depth: int,
 ) -> None:  # fmt: skip
     """Two branches, in place."""
-    part_two(entries, start, end, side, layout, _takes(marks, parts), scratch, marks[STARTS, 1])
+    part_two(entries, start, end, side, layout, takes_of(marks, parts), scratch, marks[STARTS, 1])
     if rules.is_weighted:
         for branch in range(2):
             for at in range(marks[STARTS, branch], marks[STARTS, branch + 1]):
@@ -82,20 +87,12 @@ def divide_two(
                 share = parts[SHARES, branch] if is_shared else 1.0
                 arrived[U(at)] = rows[WEIGHT, row] * share
     if open_branches(rules, layout, entries, arrived, marks, 2, depth + 1) > 0:
-        takes = _takes(marks, parts)
+        takes = takes_of(marks, parts)
         for offset in range(stride, len(entries), stride):
             part_two(
                 entries, offset + start, offset + end, side, layout, takes, scratch,
                 offset + marks[STARTS, 1],
             )  # fmt: skip
-
-
-@lean
-def _takes(marks: Any, parts: Any) -> Any:
-    """Per branch the sides that it takes, as bits."""
-    lefts = ONE | (ONE << EVERYWHERE if parts[SHARES, 0] > 0 else ZERO)
-    rights = ONE << ONE | (ONE << EVERYWHERE if parts[SHARES, 1] > 0 else ZERO)
-    return lefts if marks[OPEN, 0] else ZERO, rights if marks[OPEN, 1] else ZERO
 
 
 @lean

@@ -24,6 +24,7 @@ from service.tree.kernels.rooms import (
 )
 
 ZERO, ONE = U(0), U(1)
+EVERYWHERE = U(2)  # the side of a row that goes down both of two branches
 
 
 @lean
@@ -54,25 +55,57 @@ def part_two(
 
 
 @lean
-def part_one(
-    entries: Any, start: int, end: int, out: Any, place: int, last: int, side: Any,
-    layout: Layout, branch: int, everywhere: int, numbers: Any, behind: int,
+def part_apart(
+    entries: Any, start: int, end: int, left: Any, right: Any, places: tuple[int, int],
+    sizes: tuple[int, int], side: Any, layout: Layout, takes: Any, numbers: Any,
+    behind: tuple[int, int],
 ) -> None:  # fmt: skip
-    """The rows of one branch with their new numbers; those that go everywhere come behind."""
-    to, tie, tie_bit = U(place), ZERO, layout.tie_bit
-    takes = ONE << U(branch) | (ONE << U(everywhere) if everywhere >= 0 else ZERO)
-    above = (tie_bit - ONE) & ~layout.row_mask
-    for at in range(start, end):
-        entry = U(entries[U(at)])
-        tie &= entry
-        row = entry & layout.row_mask
-        where = np.int64(side[row])
-        number = U(numbers[row]) + U(behind if where == everywhere else 0)
-        if to < U(last):  # in front of what belongs to others
-            out[to] = (entry & above) | number | (tie & tie_bit)
-        taken = (takes >> U(where)) & ONE
-        to += taken
-        tie |= tie_bit & (ZERO - taken)
+    """Two branches, each to a place of its own, with new numbers; who goes down both comes last."""
+    zero_at, one_at = U(places[0]), U(places[1])
+    zero_end, one_end = U(places[0] + sizes[0]), U(places[1] + sizes[1])
+    zero_behind, one_behind = U(behind[0]), U(behind[1])
+    tie_zero = tie_one = ZERO
+    tie_bit, above = layout.tie_bit, (layout.tie_bit - ONE) & ~layout.row_mask
+    for place in range(start, end):
+        entry = U(entries[U(place)])
+        row, plain = entry & layout.row_mask, entry & above
+        tie_zero &= entry
+        tie_one &= entry
+        where, number = U(side[row]), U(numbers[row])
+        shared = ZERO - (where >> ONE)  # all bits for one that goes down both
+        zero, one = (takes[0] >> where) & ONE, (takes[1] >> where) & ONE
+        if zero_at < zero_end:  # in front of what belongs to others
+            left[zero_at] = plain | (number + (shared & zero_behind)) | (tie_zero & tie_bit)
+        if one_at < one_end:
+            right[one_at] = plain | (number + (shared & one_behind)) | (tie_one & tie_bit)
+        zero_at += zero
+        one_at += one
+        tie_zero |= tie_bit & (ZERO - zero)
+        tie_one |= tie_bit & (ZERO - one)
+
+
+@lean
+def part_columns(
+    entries: Any, stride: int, n_rows: int, columns: tuple[int, int, int], left: Any, right: Any,
+    strides: tuple[int, int], sizes: tuple[int, int], side: Any, layout: Layout, numbers: Any,
+    marks: Any, parts: Any,
+) -> None:  # fmt: skip
+    """Some columns of two branches, which have memory of their own."""
+    takes, behind = takes_of(marks, parts), (marks[BEHIND, 0], marks[BEHIND, 1])
+    for column in range(columns[0], columns[1], columns[2]):
+        start, places = column * stride, (column * strides[0], column * strides[1])
+        part_apart(
+            entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
+            numbers, behind,
+        )  # fmt: skip
+
+
+@lean
+def takes_of(marks: Any, parts: Any) -> Any:
+    """For each of two branches the sides that it takes, as bits; nothing if it is not open."""
+    lefts = ONE | (ONE << EVERYWHERE if parts[SHARES, 0] > 0 else ZERO)
+    rights = ONE << ONE | (ONE << EVERYWHERE if parts[SHARES, 1] > 0 else ZERO)
+    return lefts if marks[OPEN, 0] else ZERO, rights if marks[OPEN, 1] else ZERO
 
 
 @lean

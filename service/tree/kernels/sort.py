@@ -11,7 +11,6 @@ DIGIT = 11  # bits that are sorted by at a time
 N_DIGITS = 6
 UPPER = 3  # digits from which on values hardly ever are the same without being equal
 SIGN = np.uint64(1 << 63)
-LOWEST = np.uint64(0)
 
 
 @lean
@@ -24,7 +23,8 @@ def make_keys(values: Any, rows: Any, keys: Any, order: Any) -> int:
             at -= 1
             order[at] = number
         else:
-            keys[n_known] = value + 0.0  # -0.0 is 0.0
+            bits = np.float64(value + 0.0).view(np.uint64)  # -0.0 is 0.0
+            keys[n_known] = ~bits if bits & SIGN else bits | SIGN
             order[n_known] = number
             n_known += 1
     # the nulls were put down from the end
@@ -33,14 +33,6 @@ def make_keys(values: Any, rows: Any, keys: Any, order: Any) -> int:
         order[low], order[high] = order[high], order[low]
         low, high = low + 1, high - 1
     return n_known
-
-
-@lean
-def lift(bits: Any, n_known: int) -> None:
-    """The bits of numbers made whole numbers in the same order."""
-    for place in range(n_known):
-        key = bits[place]
-        bits[place] = ~key if key & SIGN else key | SIGN
 
 
 @lean
@@ -122,6 +114,17 @@ def write_entries(
         elif place > 0 and keys[place] == keys[place - 1]:
             entry |= layout.tie_bit
         out[place] = entry
+
+
+@lean
+def sort_entries(
+    values: Any, rows: Any, keys: Any, order: Any, spare_keys: Any, spare_order: Any,
+    counts: Any, plain: Any, layout: Layout, out: Any,
+) -> None:  # fmt: skip
+    """The entries of a column in the order of its values."""
+    n_known = make_keys(values, rows, keys, order)
+    sort_column(keys, order, spare_keys, spare_order, n_known, counts)
+    write_entries(keys, order, n_known, plain, layout, out)
 
 
 @lean
