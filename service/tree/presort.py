@@ -72,8 +72,11 @@ def presort(
     entries = np.empty((len(ordered) + 1 + has_more) * n_rows, plain.dtype)
     entries[:n_rows] = plain
 
+    # made here, since what a thread gives back is kept for this thread
+    spaces = [_Space(0 if as_rpart else n_rows) for _ in range(N_THREADS)]
+
     def sort(places: Iterable[int]) -> None:
-        space = _Space(n_rows)
+        space = spaces.pop()
         for place in places:
             out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
             values = np.ascontiguousarray(data.values[:, ordered[place]])
