@@ -12,7 +12,7 @@ import numpy as np
 
 from service.tree.bed import MANY, Bed, divided
 from service.tree.crew import N_THREADS, SECONDS, crew
-from service.tree.engine import Report, Yield, grow_in, longer, make_nodes
+from service.tree.engine import Report, Yield, check_parts, grow_in, longer, make_nodes
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     BRANCH,
@@ -46,7 +46,7 @@ class Top:
     """The nodes above the beds, as they are made."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self.nodes, self.state, self.n_pairs = nodes, np.array([1, 1, 0, 0]), 0
+        self.nodes, self.state = nodes, np.array([1, 1, 0])
 
     def make_room(self, n_nodes: int) -> None:
         """Takes care that so many more nodes, and their sides, fit."""
@@ -79,6 +79,7 @@ def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Report) -> Yield:
             continue
         top.make_room(most)
         waiting += split_bed(grower, top, bed, pool)
+        check_parts(sum(each.n_rows for each in waiting + beds), n_rows)
         tell(0.0, int(top.state[0]))
 
     sizes, slots = [bed.n_rows for bed in beds], [bed.slot for bed in beds]
@@ -102,7 +103,6 @@ def split_bed(grower: Grower, top: Top, bed: Bed, pool: ThreadPoolExecutor) -> l
         _search(grower, bed, work, weight, pool, is_whole=is_whole)
         n_branches = int(decide(rules, columns, room, work, nodes, top.state, bed.slot, bed.n_rows))
     if n_branches == 0:
-        top.n_pairs += bed.n_rows
         return []
     _link(top, bed, n_branches)
     rooms = divided(bed, work, n_branches, pool, is_wide=grower.has_room)
@@ -225,5 +225,4 @@ def joined(top: Top, slots: list[int], grown: list[Yield]) -> Yield:
         sides.append(made.nodes.sides[: made.n_sides])
         n_nodes, n_sides = n_nodes + made.n_nodes - 1, n_sides + made.n_sides
     nodes = Nodes(np.concatenate(links), np.concatenate(numbers), np.concatenate(sides))
-    n_pairs = top.n_pairs + sum(made.n_pairs for made in grown)
-    return Yield(nodes, n_nodes, n_sides, n_pairs)
+    return Yield(nodes, n_nodes, n_sides)

@@ -12,7 +12,7 @@ from service.tree.attribute import Kind
 from service.tree.c45 import WIDE, tolerance_of
 from service.tree.context import Context
 from service.tree.kernels.c45 import mark_close
-from service.tree.kernels.grow import DONE, N_NODES, N_PAIRS, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
+from service.tree.kernels.grow import DONE, N_NODES, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     CLASSES,
@@ -69,6 +69,7 @@ COST_RULES = {
 LIGHTEST = 1e-3  # of an average row: a node with less holds crumbs, and there is no end to dividing
 BUDGET = 4_000_000  # entries between two reports: some hundredths of a second
 FIRST_NODES = 256
+MOST_PARTS = 200  # of a row, divided by nulls, that wait to be split further
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ class Yield:
     nodes: Nodes
     n_nodes: int
     n_sides: int  # that are filled in
-    n_pairs: int  # of row and weight at the leaves: more than rows where nulls were divided
 
 
 def teller(weights: Floats, max_nodes: int, report: Report) -> Report:
@@ -101,12 +101,12 @@ def grow_in(
     """What grows from the first rows of a room; now and then the weight that is settled is told."""
     waiting, settled = np.zeros((len(nodes.links), 3), np.int64), np.zeros(1)
     waiting[0, 2] = n_rows
-    state = np.array([1, 1, 0, 0])
+    state = np.array([1, 1, 0])
     while True:
         ended = grow(rules, facts, room, work, nodes, waiting, state, settled, BUDGET)
         tell(float(settled[0]), int(state[N_NODES]))
         if ended == DONE:
-            return Yield(nodes, int(state[N_NODES]), int(state[N_SIDES]), int(state[N_PAIRS]))
+            return Yield(nodes, int(state[N_NODES]), int(state[N_SIDES]))
         if ended == NEEDS_ROOM:
             room = more_room(room)
         elif ended == NEEDS_NODES:
@@ -230,9 +230,19 @@ def wider(entries: Any, stride: int, wanted: int) -> Any:
     return made.reshape(-1)
 
 
+def check_parts(n_parts: int, n_rows: int) -> None:
+    """Refuses to go on where nulls were divided into very many parts of rows, all at once."""
+    if n_parts > MOST_PARTS * n_rows + 64:
+        raise LimitReached(
+            f"dividing the nulls made more than {MOST_PARTS} parts of each row at once; set "
+            "max_depth or min_weight, or choose another way with missing values"
+        )
+
+
 def more_room(room: Room) -> Room:
     """The room with twice as many places."""
     stride = 2 * room.stride + 64
+    check_parts(room.stride, room.rows.shape[1])
     return room._replace(
         entries=wider(room.entries, room.stride, stride),
         stride=stride,

@@ -108,7 +108,6 @@ class Trunk:
             children = self._children(shoot, few)
             if not children:
                 self.settled += float(self.top.nodes.numbers[shoot.node, NODE_WEIGHT])
-                self.top.n_pairs += shoot.n_rows
             waiting += children
             self.tell_more(0.0, 0)
         return boughs

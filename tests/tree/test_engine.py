@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.errors import LimitReached
 from service.tree.attribute import Attribute, Kind
 from service.tree.context import make_context
 from service.tree.dataset import Dataset
@@ -168,3 +169,19 @@ def test_many_rows(rules: str, seed: int, n_classes: int, missing: str) -> None:
 @pytest.mark.parametrize("preset", ["cart", "rpart", "c45", "gini"])
 def test_so_many_rows_that_two_threads_grow(preset: str) -> None:
     assert_alike(crowd(6, 9_000, 2), replace(PRESETS[preset], max_depth=7, min_weight=20.0))
+
+
+@pytest.mark.parametrize("n_rows", [3_000, 5_000])
+def test_nulls_that_are_divided_without_end_are_refused(n_rows: int) -> None:
+    draw = np.random.default_rng(0)
+    attributes = tuple(
+        Attribute(name, Kind.CATEGORICAL, tuple(map(str, range(300)))) for name in "abcd"
+    )
+    values = draw.integers(0, 300, (n_rows, 4)).astype(np.float64)
+    values[draw.random(values.shape) < 0.8] = np.nan
+    data = Dataset(
+        attributes, ("x", "y"), np.asfortranarray(values), draw.integers(0, 2, n_rows),
+        np.ones(n_rows),
+    )  # fmt: skip
+    with pytest.raises(LimitReached, match="parts of each row"):
+        by_engine(data, Params("gain", min_weight=0.0), None)

@@ -39,7 +39,7 @@ from service.tree.kernels.search import search
 from service.tree.kernels.send import send
 
 DONE, PAUSED, NEEDS_ROOM, NEEDS_NODES = range(4)  # how a kernel comes back
-N_NODES, N_WAITING, N_SIDES, N_PAIRS = range(4)  # what the state counts
+N_NODES, N_WAITING, N_SIDES = range(3)  # what the state counts
 
 
 @lean
@@ -68,7 +68,6 @@ def grow(
             spent += n_rows * n_attributes
         if best < 0:
             state[N_WAITING] = top
-            state[N_PAIRS] += n_rows
             settled[0] += weight
             continue
         n_branches = branches_of(rules, columns.facts, work.found, best)
