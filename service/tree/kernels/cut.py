@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.classes import add_slice, scan_classes
+from service.tree.kernels.classes import add_slice, scan_classes, scan_gini
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
-from service.tree.kernels.score import GAIN, SQUARED_ERROR
+from service.tree.kernels.score import GAIN, GINI, SQUARED_ERROR
 from service.tree.kernels.two import scan_two
 from service.tree.kernels.weighed import scan_weighed
 
@@ -94,6 +94,8 @@ def scan(
         return scan_weighed(entries, first, low, high, layout, rows, sums, block, tie, best)
     for number in range(sums.shape[1]):
         sums[RIGHT, number] = max(sums[KNOWN, number] - sums[LEFT, number], 0.0)
+    if criterion == GINI and is_whole:
+        return scan_gini(entries, first, low, high, layout, sums, tie, best)
     return scan_classes(
         entries, first, low, high, layout, rows, criterion, sums, is_whole, logs, tie, best
     )
