@@ -1,4 +1,4 @@
-"""The best cut of a column between rows of many classes, or of any weight."""
+"""The best cut of a column between rows of many classes, or of any weight but for gain."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import LEFT, MOVED, RIGHT, TERMS, WEIGHT
-from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, clear, x_log_x
+from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, clear
 
 BLOCK = 64  # cuts that are passed by together where none of them can be better
 LONG = 96  # of fewer cuts each is looked at
@@ -31,17 +31,10 @@ def add_slice(
 
 
 @lean
-def _log(x: float, is_whole: bool, logs: Any) -> float:
-    return float(logs[U(x)]) if is_whole else x_log_x(x)
-
-
-@lean
-def _joined(
-    criterion: int, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
-) -> float:
-    """The score of both sides."""
+def joined_score(criterion: int, pair: tuple[float, float], sizes: Any, logs: Any) -> float:
+    """The score of both sides; by gain their rows must be whole."""
     if criterion == GAIN:
-        return pair[0] - _log(sizes[0], is_whole, logs) - _log(sizes[1], is_whole, logs)
+        return pair[0] - logs[U(sizes[0])] - logs[U(sizes[1])]
     if criterion == GINI:
         return pair[0] / sizes[0] + pair[1] / sizes[1]
     return pair[0] + pair[1]
@@ -58,13 +51,13 @@ def may_beat(
 
 
 @lean
-def _pair(criterion: int, sums: Any, is_whole: bool, logs: Any) -> tuple[float, float]:
+def pair_of(criterion: int, sums: Any, logs: Any) -> tuple[float, float]:
     """Both sides summed over classes: of x log x in one, of squares or the largest in two."""
     one = other = 0.0
     for number in range(sums.shape[1]):
         here, there = sums[LEFT, number], sums[RIGHT, number]
         if criterion == GAIN:
-            sums[TERMS, number] = _log(here, is_whole, logs) + _log(there, is_whole, logs)
+            sums[TERMS, number] = logs[U(here)] + logs[U(there)]
             one += sums[TERMS, number]
         elif criterion == GINI:
             one += here * here
@@ -75,9 +68,7 @@ def _pair(criterion: int, sums: Any, is_whole: bool, logs: Any) -> tuple[float, 
 
 
 @lean
-def _at_most(
-    criterion: int, sums: Any, pair: tuple[float, float], sizes: Any, is_whole: bool, logs: Any
-) -> float:
+def at_most(criterion: int, sums: Any, pair: tuple[float, float], sizes: Any, logs: Any) -> float:
     """What no cut scores more than while some rows move from right to left.
 
     Each class is taken at whichever end scores more, and the sides' sizes where they cost least.
@@ -90,7 +81,7 @@ def _at_most(
     for number in range(sums.shape[1]):
         here, there, step = sums[LEFT, number], sums[RIGHT, number], sums[MOVED, number]
         if criterion == GAIN:
-            end = _log(here + step, is_whole, logs) + _log(max(there - step, 0.0), is_whole, logs)
+            end = logs[U(here + step)] + logs[U(max(there - step, 0.0))]
             one += max(sums[TERMS, number], end)
         elif criterion == GINI:
             more += step * max(0.0, here * per_before - there * per_after)
@@ -99,10 +90,9 @@ def _at_most(
             one, other = max(one, here + step), max(other, there)
     if criterion == GAIN:
         middle = min(max((after - before) * 0.5, 0.0), far)
-        if is_whole:
-            middle = np.floor(middle)  # as good as the next number above
+        middle = np.floor(middle)  # as good as the next number above
         sizes = (before + middle, after - middle, 0.0)
-        return _joined(criterion, (one, 0.0), sizes, is_whole, logs)
+        return joined_score(criterion, (one, 0.0), sizes, logs)
     if criterion == GINI:
         end = pair[0] / (before + far) + pair[1] / (after - far)
         more += squares * (1.0 / before + 1.0 / (after - far))
@@ -111,23 +101,23 @@ def _at_most(
 
 
 @lean
-def _move(
+def moved(
     criterion: int, pair: tuple[float, float], sums: Any, number: Any, weight: float,
-    is_whole: bool, logs: Any,
+    logs: Any,
 ) -> tuple[float, float]:  # fmt: skip
     """The pair after a row has moved from right to left."""
     here, there = sums[LEFT, number], sums[RIGHT, number]
     sums[LEFT, number] = here + weight
     sums[RIGHT, number] = max(there - weight, 0.0)
     if criterion == GAIN:
-        term = _log(here + weight, is_whole, logs)
-        term += _log(sums[RIGHT, number], is_whole, logs)
+        term = logs[U(here + weight)]
+        term += logs[U(sums[RIGHT, number])]
         change = term - sums[TERMS, number]
         sums[TERMS, number] = term
         return pair[0] + change, 0.0
     if criterion == GINI:
         return pair[0] + weight * (2 * here + weight), pair[1] - weight * (2 * there - weight)
-    return _pair(criterion, sums, is_whole, logs)
+    return pair_of(criterion, sums, logs)
 
 
 @lean
@@ -140,12 +130,12 @@ def _step_through(
     for place in range(start, end):
         entry = entries[U(place)]
         if entry & layout.tie_bit == 0 and may_beat(criterion, pair, before, after, best + tie):
-            here = _joined(criterion, pair, (before, after, 0.0), is_whole, logs)
+            here = joined_score(criterion, pair, (before, after, 0.0), logs)
             if here > best + tie:
                 best, at = here, place
         weight = 1.0 if is_whole else rows[WEIGHT, entry & layout.row_mask]
         number = (entry >> layout.shift) & layout.class_mask
-        pair = _move(criterion, pair, sums, number, weight, is_whole, logs)
+        pair = moved(criterion, pair, sums, number, weight, logs)
         before, after = before + weight, after - weight
     return at, best
 
@@ -180,7 +170,7 @@ def scan_gini(
 
 
 @lean
-def _sizes(sums: Any) -> tuple[float, float, float]:
+def sizes_of(sums: Any) -> tuple[float, float, float]:
     """The weights on the left, on the right, and of what is about to move."""
     left = right = moved = 0.0
     for number in range(sums.shape[1]):
@@ -203,12 +193,12 @@ def scan_classes(
     at, place, is_long = 0, first + low, high - low >= LONG
     while place <= first + high:
         end = min(place + BLOCK, first + high + 1)
-        pair = _pair(criterion, sums, is_whole, logs)
+        pair = pair_of(criterion, sums, logs)
         clear(sums, MOVED)
         if is_long:
             add_slice(entries, place, end, layout, rows, is_whole, sums, MOVED)
-        sizes = _sizes(sums)
-        if is_long and _at_most(criterion, sums, pair, sizes, is_whole, logs) <= best + tie:
+        sizes = sizes_of(sums)
+        if is_long and at_most(criterion, sums, pair, sizes, logs) <= best + tie:
             for number in range(sums.shape[1]):
                 sums[LEFT, number] += sums[MOVED, number]
                 sums[RIGHT, number] = max(sums[RIGHT, number] - sums[MOVED, number], 0.0)

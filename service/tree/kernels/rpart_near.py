@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from service.tree.kernels.classes import BLOCK, _at_most, _joined, _move, _pair, _sizes, add_slice
+from service.tree.kernels.classes import (
+    BLOCK,
+    add_slice,
+    at_most,
+    joined_score,
+    moved,
+    pair_of,
+    sizes_of,
+)
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.rooms import KNOWN, LEFT, MOVED, RIGHT
@@ -29,8 +37,8 @@ def near_cut(
         for number in range(sums.shape[1]):
             sums[MOVED, number] = 0.0
         add_slice(entries, place, end, layout, rows, True, sums, MOVED)
-        pair, sizes = _pair(criterion, sums, True, logs), _sizes(sums)
-        if _at_most(criterion, sums, pair, sizes, True, logs) >= bound:
+        pair, sizes = pair_of(criterion, sums, logs), sizes_of(sums)
+        if at_most(criterion, sums, pair, sizes, logs) >= bound:
             found, best = _measured(
                 criterion, entries, place, end, layout, scale, sums, pair, sizes, sides, logs,
                 bound, best,
@@ -75,13 +83,13 @@ def _measured(
         entry = entries[U(place)]
         if (
             entry & layout.tie_bit == 0
-            and _joined(criterion, pair, (before, after, 0.0), True, logs) >= bound
+            and joined_score(criterion, pair, (before, after, 0.0), logs) >= bound
         ):
             impurity = after_cut(criterion, sums, scale, left, right)
             if impurity < best:
                 at, best = place, impurity
         number = (entry >> layout.shift) & layout.class_mask
-        pair = _move(criterion, pair, sums, number, 1.0, True, logs)
+        pair = moved(criterion, pair, sums, number, 1.0, logs)
         before, after = before + 1.0, after - 1.0
         left += scale[number]
         right += -scale[number]
