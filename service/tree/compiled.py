@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -32,6 +33,22 @@ class CompiledTree:
     n_branches: Ints
     n_leaves: int
     mixture: Mixture | None  # what nodes answer to rows that know nothing of what is below
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all splits are thresholds and null has no branch of its own."""
+        inner = self.tree.split[~self.tree.is_leaf]
+        return bool((inner == Split.THRESHOLD).all() and (self.null_branch < 0).all())
+
+    @cached_property
+    def used(self) -> Ints:
+        """The attributes that the tree asks for."""
+        return np.unique(self.tree.attribute[~self.tree.is_leaf])
+
+    @cached_property
+    def is_forgetful(self) -> bool:
+        """Whether a split leaves a category out, which is then undecided like null."""
+        return bool((self.table < 0).any())
 
     @property
     def n_bytes(self) -> int:
@@ -101,6 +118,7 @@ def _special_branches(tree: Tree) -> tuple[Ints, Ints]:
     null_branch = np.full(len(tree), -1, dtype=np.int64)
     own = np.flatnonzero(tree.operator == Operator.NULL)
     null_branch[tree.parent[own]] = tree.branch[own]
+    null_branch[tree.is_leaf] = -1  # also of what was cut back to a leaf
     largest = np.zeros(len(tree), dtype=np.int64)
     most = np.zeros(len(tree))
     np.maximum.at(most, tree.parent[1:], tree.share[1:])

@@ -7,8 +7,9 @@ import numpy as np
 from service.tree.arrays import Floats
 from service.tree.attribute import Kind
 from service.tree.compiled import CompiledTree
+from service.tree.descend import branches_at
 from service.tree.nodes import SYMBOLS, Operator
-from service.tree.route import DIVIDING, branches_at, route
+from service.tree.route import DIVIDING, route
 
 
 @dataclass(frozen=True)
@@ -76,29 +77,30 @@ def _path(walk: Walk, leaf: int, weight: float) -> Path:
     nodes = [leaf]
     while (parent := int(tree.parent[nodes[-1]])) >= 0:
         nodes.append(parent)
+    passed = np.array(nodes[:0:-1], dtype=np.int64)
+    given = walk.given.take(tree.attribute.take(passed))
+    branches = branches_at(walk.compiled, passed, given)
     steps: list[Step] = []
     carried = 1.0
-    for node in reversed(nodes[:-1]):
-        step = _step(walk, node, carried)
+    # a category that the node has never seen is undecided, like null
+    known = ((branches >= 0) & ~np.isnan(given)).tolist()
+    for child, branch, is_known in zip(nodes[-2::-1], branches.tolist(), known, strict=True):
+        is_whole = branch >= 0 or not walk.is_divided
+        step = _step(walk.compiled, child, carried, is_known=is_known, is_whole=is_whole)
         steps.append(step)
         carried = step.weight
     distribution = tuple(tree.distribution[leaf].tolist())
     return Path(weight, leaf, float(tree.weight[leaf]), distribution, tuple(steps))
 
 
-def _step(walk: Walk, child: int, carried: float) -> Step:
-    compiled = walk.compiled
+def _step(
+    compiled: CompiledTree, child: int, carried: float, *, is_known: bool, is_whole: bool
+) -> Step:
     node = int(compiled.tree.parent[child])
-    attribute = int(compiled.tree.attribute[node])
-    given = walk.given[attribute]
-    branch = branches_at(compiled, np.array([node]), np.array([given]))[0]
-    # a category that the node has never seen is undecided, like null
-    is_known = bool(branch >= 0) and not np.isnan(given)
     share = float(compiled.tree.share[child])
-    is_whole = branch >= 0 or not walk.is_divided
     return Step(
         node=node,
-        attribute=attribute,
+        attribute=int(compiled.tree.attribute[node]),
         operator=SYMBOLS[Operator(compiled.tree.operator[child])],
         value=edge_value(compiled, child),
         is_known=is_known,

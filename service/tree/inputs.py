@@ -1,6 +1,6 @@
 """Rows to predict, as numbers: what is wrong is named, what is strange counts as null."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -20,7 +20,7 @@ class Inputs:
 
     values: Floats
     strangers: tuple[Fault, ...]
-    n_strangers: Mapping[str, int]  # by attribute, where there are any
+    stranger_rows: Mapping[str, Sequence[int]]  # all of them, by attribute where there are any
 
 
 def encode_inputs(
@@ -29,21 +29,30 @@ def encode_inputs(
     """The rows as the router wants them; if strict, a category never declared is a fault."""
     faults = list(islice(_foreign(compiled, table, ignored), MOST_FAULTS))
     strangers: list[Fault] = []
-    counts: dict[str, int] = {}
+    found: dict[str, Sequence[int]] = {}
     values = np.full((table.n_rows, len(compiled.attributes)), np.nan, order="F")
     for number, attribute in enumerate(compiled.attributes):
         if attribute.name not in table.columns:
             continue
         try:
-            values[:, number] = _encode(compiled, table, number, strangers, counts)
+            values[:, number] = _encode(compiled, table, number, strangers, found)
         except InvalidData as error:
             faults.extend(error.faults)
     if strict:
         faults.extend(strangers)
     if faults:
         raise InvalidData("some values cannot be used", faults[:MOST_FAULTS])
-    taken = (replace(each, detail=f"{each.detail}; it is taken as null") for each in strangers)
-    return Inputs(values, tuple(islice(taken, MOST_FAULTS)), counts)
+    return Inputs(values, tuple(map(taken_as_null, strangers[:MOST_FAULTS])), found)
+
+
+def stranger(table: Table, row: int, name: str) -> Fault:
+    """A value that no category has."""
+    return table.fault(row, name, f"is no category of {name!r}")
+
+
+def taken_as_null(stranger: Fault) -> Fault:
+    """What is told of a stranger where that is no fault."""
+    return replace(stranger, detail=f"{stranger.detail}; it is taken as null")
 
 
 def _encode(
@@ -51,17 +60,15 @@ def _encode(
     table: Table,
     number: int,
     strangers: list[Fault],
-    counts: dict[str, int],
+    found: dict[str, Sequence[int]],
 ) -> Floats:
     attribute = compiled.attributes[number]
     if attribute.kind == Kind.NUMERIC:
         return encode_numbers(table, attribute.name)
     encoded, rows = encode_categories(table, attribute.name, compiled.codes[number])
     if rows:
-        counts[attribute.name] = len(rows)
-    for row in rows[:MOST_FAULTS]:
-        detail = f"is no category of {attribute.name!r}"
-        strangers.append(table.fault(row, attribute.name, detail))
+        found[attribute.name] = rows
+    strangers.extend(stranger(table, row, attribute.name) for row in rows[:MOST_FAULTS])
     return encoded
 
 

@@ -3,8 +3,9 @@
 Made once for a tree, from the bottom up, so that a row with many nulls need not visit every leaf.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,26 @@ class Mixture:
     pooled: Floats  # the answers of the leaves, times their training weights
     pooled_weight: Floats  # those weights
     pooled_spread: Floats  # in regression: the variance of the pooled leaves, times their weight
+
+    @cached_property
+    def words(self) -> tuple[Ints, ...]:
+        """What is asked below each node, as the bits of words."""
+        return words_of(self.asks)
+
+
+def words_of(marks: Bools) -> tuple[Ints, ...]:
+    """Marks (thing, attribute) as the bits of words, 64 attributes to each."""
+    n_things, n_attributes = marks.shape
+    padded = np.zeros((n_things, -(-n_attributes // 64) * 8), dtype=np.uint8)
+    packed = np.packbits(marks, axis=1, bitorder="little")
+    padded[:, : packed.shape[1]] = packed
+    return tuple(np.ascontiguousarray(padded.view(np.int64).T))
+
+
+def marks_of(words: Sequence[Ints], n_attributes: int) -> Bools:
+    """The marks that these words stand for."""
+    packed = np.column_stack(words).view(np.uint8)
+    return np.unpackbits(packed, axis=1, count=n_attributes, bitorder="little").view(np.bool_)
 
 
 def make_mixture(tree: Tree, answers: Floats, n_attributes: int) -> Mixture | None:

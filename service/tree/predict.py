@@ -7,7 +7,7 @@ import numpy as np
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
 from service.tree.criterion import likeliest
-from service.tree.mixture import Mixture, pooled_answers
+from service.tree.mixture import Mixture, marks_of, pooled_answers
 from service.tree.route import DIVIDING, POOLING, Routed, Router, route
 
 
@@ -51,18 +51,36 @@ def predict(
             continue
         rows, starts = _starts(routed.rows)
         leaves, weights = routed.leaves, routed.weights
-        found.probabilities[rows] = mixed(weights, ends.answers[leaves], starts)
-        found.lowest[rows] = np.minimum.reduceat(ends.lowest[leaves], starts)
-        found.highest[rows] = np.maximum.reduceat(ends.highest[leaves], starts)
-        found.leaves[rows] = np.add.reduceat(ends.n_leaves[leaves], starts)
+        answers = ends.answers.take(leaves, axis=0)
+        found.probabilities[rows] = mixed(weights, answers, starts)
+        lowest = highest = answers  # as where all ends are leaves
+        if ends.lowest is not ends.answers:
+            lowest, highest = (each.take(leaves, axis=0) for each in (ends.lowest, ends.highest))
+        found.lowest[rows] = np.minimum.reduceat(lowest, starts)
+        found.highest[rows] = np.maximum.reduceat(highest, starts)
+        found.leaves[rows] = np.add.reduceat(ends.n_leaves.take(leaves), starts)
         found.certain[rows] = (found.leaves[rows] == 1) & (compiled.tree.weight[leaves[starts]] > 0)
         if compiled.tree.is_regression:
-            apart = ends.answers[leaves, 0] - found.probabilities[routed.rows, 0]
+            apart = answers[:, 0] - found.probabilities[routed.rows, 0]
             squares = ends.variance[leaves] + apart * apart
             found.deviation[rows] = np.sqrt(mixed(weights, squares[:, None], starts)[:, 0])
-    pairs = _distinct(np.concatenate(met), len(compiled.attributes))
+    pairs = _distinct(np.concatenate(met), (len(values), len(compiled.attributes)))
     found.certain[pairs[:, 0]] = False
     return replace(found, met=pairs)
+
+
+def told_at(compiled: CompiledTree, leaves: Ints) -> Predictions:
+    """What is told of rows each of which knew its way to a leaf, whatever their values are."""
+    own = compiled.probabilities.take(leaves, axis=0)
+    return Predictions(
+        probabilities=own,
+        lowest=own,
+        highest=own,
+        deviation=np.sqrt(compiled.tree.variance.take(leaves)),
+        leaves=np.ones(len(leaves), dtype=np.int64),
+        certain=compiled.tree.weight.take(leaves) > 0,
+        met=np.empty((0, 2), dtype=np.int64),
+    )
 
 
 def answers(compiled: CompiledTree, values: Floats, missing: str = "weighted") -> Floats:
@@ -112,9 +130,9 @@ def _met(compiled: CompiledTree, routed: Routed, mixture: Mixture | None) -> Int
     if len(above) == 0:
         return routed.met
     rows, starts = _starts(routed.rows[above])
-    bits = np.packbits(mixture.asks[routed.leaves[above]], axis=1)
-    asked = np.unpackbits(np.bitwise_or.reduceat(bits, starts), axis=1)
-    places, attributes = np.nonzero(asked)
+    nodes = routed.leaves[above]
+    asked = [np.bitwise_or.reduceat(asks.take(nodes), starts) for asks in mixture.words]
+    places, attributes = marks_of(asked, len(compiled.attributes)).nonzero()
     return np.concatenate([routed.met, np.column_stack([rows[places], attributes])])
 
 
@@ -124,10 +142,11 @@ def _starts(rows: Ints) -> tuple[Ints, Ints]:
     return rows[starts], starts
 
 
-def _distinct(pairs: Ints, n_attributes: int) -> Ints:
+def _distinct(pairs: Ints, shape: tuple[int, int]) -> Ints:
     """The pairs (row, attribute), each once, sorted."""
-    numbers, _ = _starts(np.sort(pairs[:, 0] * n_attributes + pairs[:, 1]))
-    return np.column_stack(np.divmod(numbers, n_attributes))
+    marks = np.zeros(shape, dtype=bool)
+    marks[pairs[:, 0], pairs[:, 1]] = True
+    return np.argwhere(marks)
 
 
 def mixed(weights: Floats, answers: Floats, starts: Ints) -> Floats:

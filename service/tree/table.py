@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from service.errors import Fault, InvalidData, pointer
+from service.errors import Fault, InvalidData, LineFault, pointer
 
 DATASET = ("data", "dataset")  # the place of a table that was uploaded before
 
@@ -19,14 +19,17 @@ class Table:
     place: tuple[str, ...]  # where it stood in the request: ("rows",) or ("data", "columns")
     rows: Sequence[Mapping[str, Any]] = ()  # as they were sent, if by row
     first_line: int | None = None  # of the file of a dataset, where each row is one line
-    first_row: int = 0  # of this part of a dataset
+    first_row: int = 0  # of this part of a dataset, or of a stream of rows
+    lines: Sequence[int] = ()  # on which each row began, where it was a line of what was sent
 
     def fault(self, row: int, name: str, detail: str) -> Fault:
         """A fault of one value: where it stood in the request, or in the file of a dataset."""
         if self.place[-1] == DATASET[-1]:
             return Fault(pointer(*self.place), f"{self._spot(row)}, column {name!r}: {detail}")
-        parts: tuple[str | int, ...] = (name, row) if self.place[-1] == "columns" else (row, name)
-        return Fault(pointer(*self.place, *parts), detail)
+        number = self.first_row + row
+        parts = (name, number) if self.place[-1] == "columns" else (number, name)
+        place = pointer(*self.place, *parts)
+        return LineFault(place, detail, self.lines[row]) if self.lines else Fault(place, detail)
 
     def _spot(self, row: int) -> str:
         if self.first_line is None:

@@ -1,0 +1,73 @@
+"""Descending: rows go down together for as long as each knows the way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.tree.arrays import Bools, Floats, Ints
+from service.tree.compiled import CompiledTree
+from service.tree.nodes import Split
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Values as they are read on the way down: one attribute after the other, then only nulls."""
+
+    flat: Floats
+    n_rows: int
+
+    def starts(self, compiled: CompiledTree) -> Ints:
+        """Per node where the values begin that it asks for; a leaf (attribute -1) reads nulls."""
+        return compiled.tree.attribute * self.n_rows
+
+    def at(self, places: Ints) -> Floats:
+        """The values at places: those of a node begin where they do, one for each row."""
+        return self.flat.take(places)
+
+
+def cells_of(values: Floats) -> Cells:
+    """The values (row, attribute) as a tree reads them."""
+    n_rows, n_attributes = values.shape
+    flat = np.empty((n_attributes + 1, n_rows))
+    flat[:-1], flat[-1] = values.T, np.nan
+    return Cells(flat.ravel(), n_rows)
+
+
+def descend(compiled: CompiledTree, cells: Cells) -> Ints:
+    """Per row the node down to which it knows the way: a leaf, or one it cannot decide."""
+    starts = cells.starts(compiled)
+    halts = np.zeros(cells.n_rows, dtype=np.int64)
+    rows, nodes = np.arange(cells.n_rows), halts
+    while len(rows):
+        given = cells.at(starts.take(nodes) + rows)
+        children, is_lost = children_at(compiled, nodes, given)
+        (decided,) = (~is_lost).nonzero()
+        if len(decided) < len(rows):
+            halts[rows] = nodes
+            rows, children = rows.take(decided), children.take(decided)
+        nodes = children
+    return halts
+
+
+def children_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> tuple[Ints, Bools]:
+    """Per value the child it leads to from its node, and where the node does not say."""
+    children = compiled.first_child.take(nodes)
+    if compiled.is_plain:
+        children += given > compiled.threshold.take(nodes)
+        return children, np.isnan(given)
+    branches = branches_at(compiled, nodes, given)
+    return children + branches, branches < 0
+
+
+def branches_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
+    """Per value the branch it takes at its node, -1 where the node does not say."""
+    null = np.isnan(given)
+    known = np.where(null, 0.0, given)
+    with np.errstate(invalid="ignore"):  # a number may be larger than any code
+        codes = known.astype(np.int64)
+    branch = np.where(compiled.tree.split.take(nodes) == Split.THRESHOLD,
+                      known > compiled.threshold.take(nodes), codes)  # fmt: skip
+    starts = compiled.table_start.take(nodes)
+    (listed,) = (starts >= 0).nonzero()
+    branch[listed] = compiled.table.take(starts.take(listed) + codes.take(listed))
+    return np.where(null | (branch < 0), compiled.null_branch.take(nodes), branch)

@@ -1,0 +1,164 @@
+"""Reached: what is told of rows with nulls, by looking up the leaves that they come to."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from math import nan, sqrt
+from operator import add, itemgetter, mul, or_
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from service.tree.arrays import Floats, Ints
+from service.tree.compiled import CompiledTree
+from service.tree.mixture import Mixture
+from service.tree.predict import Predictions, predict
+from service.tree.reach import GROUP, PATTERNS, Reach
+from service.tree.route import Routed
+
+MOST_ROWS = 1000  # looked up together
+MOST_LEAVES = 500  # that one row may reach without numpy
+BLOCK = 128  # terms; numpy halves longer sums
+
+
+def predict_by(reach: Reach, values: Floats) -> Predictions:
+    """The predictions for rows of numbers (row, attribute), divided by weight where one is NaN."""
+
+    def look_up(
+        _compiled: CompiledTree, values: Floats, _missing: str, _mixture: Mixture | None
+    ) -> Iterator[Routed]:
+        for start in range(0, len(values), MOST_ROWS):
+            yield _routed(reach, values[start : start + MOST_ROWS], start)
+
+    return predict(reach.compiled, values, router=look_up)
+
+
+def _routed(reach: Reach, values: Floats, first_row: int) -> Routed:
+    words = np.full((len(values), reach.n_line // 8), -1).view(np.uint64)
+    patterns = np.zeros(len(values), dtype=np.int64)
+    for at, column in enumerate(reach.columns):
+        given = values[:, column.attribute]
+        is_null = np.isnan(given)
+        lines = column.cut.searchsorted(given) if column.cuts else given
+        lines = np.where(is_null, len(column.table) - 1, lines).astype(np.int64)
+        words &= column.table.take(lines, axis=0)
+        patterns |= is_null.astype(np.int64) << at
+    rows, places = _pairs(words)
+    weights = np.ones(len(rows))
+    for group, shares in enumerate(reach.shares):
+        starts = (patterns >> GROUP * group & PATTERNS - 1) * len(reach.leaves)
+        weights *= shares.take(starts.take(rows) + places)
+    met = _met(reach, rows, places, patterns)
+    met[:, 0] += first_row
+    return Routed(rows + first_row, reach.leaves.take(places), weights, met)
+
+
+def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """The rows whose bits are set in words (row, word), and which bits these are."""
+    (held,) = words.ravel().nonzero()  # most words hold no leaf
+    marks = np.unpackbits(words.ravel().take(held).view(np.uint8), bitorder="little")
+    (bits,) = marks.nonzero()
+    held = held.take(bits >> 6)
+    rows = held // words.shape[1]
+    return rows, (held - rows * words.shape[1] << 6) + (bits & 63)
+
+
+def _met(reach: Reach, rows: Ints, places: Ints, patterns: Ints) -> Ints:
+    """The pairs (row, attribute) of what is unknown and asked for on the way to a leaf."""
+    starts = rows.searchsorted(np.arange(len(patterns)))  # every row reaches a leaf
+    asked = np.bitwise_or.reduceat(reach.asked.take(places), starts) & patterns
+    met = np.argwhere(asked[:, None] >> np.arange(len(reach.columns)) & 1)
+    met[:, 1] = np.array([column.attribute for column in reach.columns]).take(met[:, 1])
+    return met
+
+
+class Mixed(NamedTuple):
+    """What is told of one row for which a null mattered."""
+
+    probabilities: list[float]  # in regression the mean alone
+    lowest: list[float]
+    highest: list[float]
+    deviation: float
+    n_leaves: int
+    unknown: list[int]  # the attributes that mattered
+
+
+def mix(reach: Reach, row: Sequence[float | None]) -> Mixed | None:
+    """What is told of one row of numbers, None being null; None if it reaches very many leaves.
+
+    Without numpy, each call of which may let other threads go first.
+    """
+    bits, pattern = _look_up(reach, row)
+    if bits.bit_count() > MOST_LEAVES:
+        return None
+    places = list(_places(bits))
+    weights = _weights(reach, places, pattern)
+    # shares sum to one only up to rounding; a single leaf is exact as it is
+    total = summed(weights) if len(places) > 1 else 1.0
+    answers = [_at(places, each) for each in reach.answers]
+    means = [summed([*map(mul, weights, each)]) / total for each in answers]
+    spread = nan
+    if reach.compiled.tree.is_regression:
+        apart = [answer - means[0] for answer in answers[0]]
+        squares = map(add, _at(places, reach.variance), map(mul, apart, apart))
+        spread = summed([*map(mul, weights, squares)]) / total
+    met = reduce(or_, _at(places, reach.bits)) & pattern
+    unknown = [each.attribute for at, each in enumerate(reach.columns) if met >> at & 1]
+    bounds = ([*map(min, answers)], [*map(max, answers)])
+    return Mixed(means, *bounds, sqrt(spread), len(places), unknown)
+
+
+def _look_up(reach: Reach, row: Sequence[float | None]) -> tuple[int, int]:
+    """The leaves that a row reaches, and the columns that it does not know, both as bits."""
+    bits, pattern, n_line = -1, 0, reach.n_line
+    for at, (attribute, cuts, _, lines, table) in enumerate(reach.columns):
+        value = row[attribute]
+        if value is None:
+            pattern |= 1 << at
+            start = (len(table) - 1) * n_line
+        else:
+            start = (bisect_left(cuts, value) if cuts else int(value)) * n_line
+        bits &= int.from_bytes(lines[start : start + n_line], "little")
+    return bits, pattern
+
+
+def _places(bits: int) -> Iterator[int]:
+    digits = f"{bits:b}"[::-1]
+    at = digits.find("1")
+    while at >= 0:
+        yield at
+        at = digits.find("1", at + 1)
+
+
+def _at(places: Sequence[int], line: memoryview) -> Sequence[Any]:
+    return itemgetter(*places)(line) if len(places) > 1 else (line[places[0]],)
+
+
+def _weights(reach: Reach, places: Sequence[int], pattern: int) -> Sequence[float]:
+    weights: Sequence[float] = ()
+    n_leaves = len(reach.leaves)
+    for shares in reach.shown:
+        start = (pattern & PATTERNS - 1) * n_leaves
+        more = _at(places, shares[start : start + n_leaves])
+        weights = [*map(mul, weights, more)] if weights else more
+        pattern >>= GROUP
+    return weights
+
+
+def summed(terms: Sequence[float]) -> float:
+    """The sum in the order in which numpy's add.reduceat takes it, so that not a bit differs."""
+    return terms[0] + _summed(terms[1:])
+
+
+def _summed(terms: Sequence[float]) -> float:
+    n_terms = len(terms)
+    if n_terms > BLOCK:
+        half = n_terms // 2
+        half -= half % 8
+        return _summed(terms[:half]) + _summed(terms[half:])
+    whole = n_terms - n_terms % 8
+    if not whole:
+        return reduce(add, terms, -0.0)
+    a, b, c, d, e, f, g, h = (reduce(add, terms[start:whole:8]) for start in range(8))
+    return reduce(add, terms[whole:], ((a + b) + (c + d)) + ((e + f) + (g + h)))
