@@ -12,6 +12,13 @@ class Fault:
     detail: str
 
 
+@dataclass(frozen=True)
+class LineFault(Fault):
+    """One that stands on a line of what was sent."""
+
+    line: int  # from 1
+
+
 def pointer(*parts: str | int) -> str:
     """The JSON pointer (RFC 6901) to the value reached through these parts."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

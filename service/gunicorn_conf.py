@@ -1,22 +1,36 @@
-"""How gunicorn runs the web application, set up by the environment."""
+"""How gunicorn runs the web application, set up by the environment.
+
+What was measured for it is in docs/decisions.md. GUNICORN_CMD_ARGS has the last word.
+"""
 
 import os
+import signal
+import sys
+from time import monotonic
 from typing import Any
+
+from gunicorn.workers.gthread import ThreadWorker
 
 from service.logs import logging_config
 from service.settings import read_settings
-from service.web.context import IS_LEAVING
+from service.web.context import EXTENSION, IS_LEAVING, Context
 
 _settings = read_settings(os.environ)
+_MEMORY = "/dev/shm"
+FAREWELL = 2.0  # seconds in which clients may still use a connection that they keep
+GLANCE = 0.05  # seconds between two looks whether they all have left
+SWITCH = 0.001  # seconds after which a thread that computes lets others go on; Python's are 5 ms
 
 wsgi_app = "service.wsgi:app"
 bind = [_settings.address]
 workers = _settings.web_workers
 worker_class = "gthread"
 threads = _settings.web_threads
+keepalive = 75  # seconds; longer than the 60 of most proxies, so that they are the ones to hang up
 timeout = 120
 graceful_timeout = 30
-preload_app = False  # each worker opens its own connections, and a reload brings new code
+preload_app = True  # workers share what is imported, and are there at once
+worker_tmp_dir = _MEMORY if os.access(_MEMORY, os.W_OK) else None  # a disk may hold a heartbeat up
 control_socket_disable = True  # it lies in the home directory, where two services would meet
 accesslog = None  # web logs each request itself
 logconfig_dict = logging_config(_settings.log_level)
@@ -25,5 +39,45 @@ logconfig_dict["loggers"]["gunicorn.error"] = {"handlers": ["stderr"], "propagat
 
 
 def post_worker_init(worker: Any) -> None:
-    """Tells the app when it is to end, so that streams do not hold it up."""
-    worker.wsgi.config[IS_LEAVING] = lambda: not worker.alive
+    """Makes the app one of this process, before it answers anything."""
+    sys.setswitchinterval(SWITCH)
+    context: Context = worker.wsgi.extensions[EXTENSION]
+    context.store.forget()
+    context.warmth.start()
+    is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
+    # so that streams do not hold it up
+    worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive
+
+
+def pre_exec(server: Any) -> None:
+    """Starts the successor (SIGUSR2) as we were started; by its file it would not find itself."""
+    server.START_CTX["args"] = [sys.executable, "-P", "-m", "gunicorn", *sys.argv[1:]]
+
+
+def _part_in_peace(worker: ThreadWorker) -> Any:
+    """Tells whether the worker was told to end; it then first lets its clients know.
+
+    By itself it would close the connections that clients keep, while requests may be on their way.
+    So it goes on for a moment, and each answer says that it is the last one on its connection.
+    """
+    told: list[float] = []  # when it was told to
+
+    def end_if_all_have_left(*_: object) -> None:
+        if worker.nr_conns == 0 or monotonic() > told[0] + FAREWELL:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for silent in worker.pending_conns:  # they would be waited for as if they had asked
+                silent.timeout = 0.0
+            worker.handle_exit(signal.SIGTERM, None)
+
+    def begin_to_leave(*_: object) -> None:
+        if not told:
+            told.append(monotonic())
+            worker.max_keepalived = 0  # from now on every answer says `Connection: close`
+            signal.setitimer(signal.ITIMER_REAL, GLANCE, GLANCE)
+            end_if_all_have_left()
+
+    signal.signal(signal.SIGALRM, end_if_all_have_left)
+    signal.signal(signal.SIGTERM, begin_to_leave)
+    for each in (signal.SIGALRM, signal.SIGTERM):
+        signal.siginterrupt(each, False)
+    return lambda: bool(told)

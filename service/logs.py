@@ -3,12 +3,16 @@
 Of an exception only its type and where it arose are told: its text may hold values of the data.
 """
 
-import json
 import logging
 import logging.config
 import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from time import time
+from typing import Any, TextIO
+
+import orjson
 
 ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -18,20 +22,47 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        line |= {key: value for key, value in vars(record).items() if key not in ORDINARY}
+        more = {key: value for key, value in vars(record).items() if key not in ORDINARY}
         if record.exc_info and record.exc_info[0]:
-            line["exception"] = record.exc_info[0].__name__
-            line["trace"] = [
+            more["exception"] = record.exc_info[0].__name__
+            more["trace"] = [
                 f"{frame.filename}:{frame.lineno} {frame.name}"
                 for frame in traceback.extract_tb(record.exc_info[2])
             ]
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return _line(record.created, record.levelname, record.name, record.getMessage(), more)
+
+
+def _line(moment: float, level: str, logger: str, message: str, more: Mapping[str, Any]) -> str:
+    told: dict[str, Any] = {
+        "time": datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds"),
+        "level": level,
+        "logger": logger,
+        "message": message,
+    }
+    return orjson.dumps({**told, **more}, default=str).decode()
+
+
+class Lines(logging.StreamHandler[TextIO]):
+    """Writes lines to stderr."""
+
+    def write(self, line: str) -> None:
+        """Write a line that is no record; who logs goes on in any case, as with records."""
+        self.acquire()
+        try:
+            with suppress(OSError, ValueError):
+                self.stream.write(line + self.terminator)
+                self.flush()
+        finally:
+            self.release()
+
+
+def info(log: logging.Logger, message: str, fields: Mapping[str, Any]) -> None:
+    """Log what is logged all the time, without a record if nobody but ourselves would see it."""
+    handlers = logging.root.handlers
+    if len(handlers) == 1 and isinstance(handlers[0], Lines) and log.isEnabledFor(logging.INFO):
+        handlers[0].write(_line(time(), "INFO", log.name, message, fields))
+    else:
+        log.info(message, extra=fields)
 
 
 def logging_config(level: str) -> dict[str, Any]:
@@ -40,7 +71,7 @@ def logging_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "handlers": {"stderr": {"()": Lines, "formatter": "json"}},
         "root": {"level": level.upper(), "handlers": ["stderr"]},
         # Told by our own lines already.
         "loggers": {"alembic": {"level": "WARNING"}},

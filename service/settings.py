@@ -25,6 +25,8 @@ class Settings:
     read_seconds: float = 20.0  # a body whose next bytes take longer is given up
     max_train_cells: int = 5_000_000  # rows x columns of inline data
     max_predict_rows: int = 100_000
+    bulk_seconds: float = 3600.0  # that one request of rows in bulk may take
+    max_bulk_bytes: int = 4 * 1024**3  # of its body, unpacked; and of answers that are not read
     max_explain_rows: int = 100
     max_explain_paths: int = 1_000  # of one row; the heaviest are told
     max_nodes: int = 1_000_000
@@ -36,6 +38,7 @@ class Settings:
     ingest_memory_bytes: int = 2 * 1024**3  # likewise
     max_streams: int = 2  # event streams of a web process at a time; others get one event each
     cache_bytes: int = 256 * 1024 * 1024  # compiled trees kept by a web process
+    warm_seconds: float = 60.0  # that /readyz waits for the models marked warm; 0: not at all
     kernel_cache: str = ""  # directory of compiled kernels; empty: in the Python environment
     lease_seconds: float = 30.0
     heartbeat_seconds: float = 2.0

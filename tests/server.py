@@ -1,4 +1,4 @@
-"""The whole product as a process: gunicorn and a worker, as `bough run` starts them."""
+"""The whole product as a process, as `bough run` starts it; or the web server alone."""
 
 import os
 import signal
@@ -7,11 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from service.cli import GUNICORN
 
 
 @contextmanager
@@ -34,6 +37,50 @@ def running(data: Path, database_url: str = "", **settings: str) -> Iterator[htt
             assert it.wait(timeout=20) == 0, (data / "log").read_text()
 
 
+@dataclass(frozen=True)
+class Web:
+    """A web server that is ready."""
+
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def workers(self) -> list[int]:
+        """Its processes that answer, the oldest first."""
+        return children_of(self.process.pid)
+
+    def client(self) -> httpx.Client:
+        """Somebody who asks it."""
+        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30)
+
+
+@contextmanager
+def serving(place: Path, database_url: str, **settings: str) -> Iterator[Web]:
+    """A web server on a migrated database, which logs into the directory; stopped at the end."""
+    place.mkdir(exist_ok=True)
+    port, log = free_port(), place / "log"
+    given = settings | {"port": str(port), "data": str(place), "database_url": database_url}
+    variables = {f"BOUGH_{name.upper()}": value for name, value in given.items()}
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, *GUNICORN], env=os.environ | variables, stderr=file, process_group=0
+        )
+    with process:
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+                _wait_until_ready(client, process, log)
+            yield Web(port, process)
+        finally:
+            process.terminate()
+            assert process.wait(timeout=20) == 0, log.read_text()
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started, the oldest first."""
+    told = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return sorted(map(int, told.split()))
+
+
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -43,11 +90,10 @@ def free_port() -> int:
 def _wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and process.poll() is None:
-        try:
+        with suppress(httpx.TransportError):
             if client.get("/readyz").status_code == 200:
                 return
-        except httpx.TransportError:
-            time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError(f"the service did not become ready:\n{log.read_text()}")
 
 

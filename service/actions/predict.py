@@ -1,18 +1,21 @@
 """Predicting: probabilities or numbers for rows, and how sure the tree is of the path."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from service.actions.load import Loaded
 from service.errors import Fault
 from service.tree import predict as tree_predict
 from service.tree.arrays import Floats
 from service.tree.costs import expected_costs, has_costs
+from service.tree.few import WEIGHTED
 from service.tree.inputs import encode_inputs
 from service.tree.predict import Predictions
+from service.tree.reached import predict_by
 from service.tree.route import Router, route
 from service.tree.table import Table
 
@@ -29,11 +32,13 @@ class Answer:
     @property
     def unknown(self) -> list[list[str]]:
         """Per row the names of the unknown attributes that mattered."""
-        names = [attribute.name for attribute in self.loaded.version.attributes]
-        per_row: list[list[str]] = [[] for _ in range(len(self.predictions.leaves))]
-        for row, pairs in groupby(self.predictions.met.tolist(), key=itemgetter(0)):
-            per_row[row] = [names[attribute] for _, attribute in pairs]
-        return per_row
+        attributes = self.loaded.version.attributes
+        rows, met = self.predictions.met.T
+        if len(met) == 0:
+            return [[]] * len(self.predictions.leaves)
+        names = [attributes[attribute].name for attribute in met.tolist()]
+        ends = rows.searchsorted(np.arange(len(self.predictions.leaves)), side="right").tolist()
+        return [names[start:end] for start, end in pairwise([0, *ends])]
 
 
 def predict(loaded: Loaded, table: Table, missing: str, *, strict: bool) -> Answer:
@@ -47,56 +52,74 @@ def answer_to(
     values: Floats,
     missing: str,
     strangers: tuple[Fault, ...],
-    router: Router = route,
+    router: Router | None = None,
 ) -> Answer:
-    """What the version says of rows of numbers."""
-    version, compiled = loaded.version, loaded.compiled
+    """What the version says of rows of numbers, led down by a router if one is given."""
+    version, compiled, way = loaded.version, loaded.compiled, router or route
     costs = None
     if has_costs(version.attributes):
-        costs = expected_costs(compiled, values, missing, version.group_costs, router)
-    predictions = tree_predict.predict(compiled, values, missing, router)
+        costs = expected_costs(compiled, values, missing, version.group_costs, way)
+    if router is None and missing == WEIGHTED:
+        predictions = predict_weighted(loaded, values)
+    else:
+        predictions = tree_predict.predict(compiled, values, missing, way)
     return Answer(loaded, predictions, costs, strangers)
+
+
+def predict_weighted(loaded: Loaded, values: Floats) -> Predictions:
+    """The predictions for rows of numbers by the usual strategy, the fastest way there is."""
+    if loaded.reach is not None:
+        return predict_by(loaded.reach, values)
+    return tree_predict.predict(loaded.compiled, values)
+
+
+# Of one row: the number of the class or -1, the probabilities or the mean alone, the deviation,
+# the lowest and the highest of them, how many leaves were reached, and whether that is certain.
+Said: TypeAlias = tuple[int, Sequence[float], float, Sequence[float], Sequence[float], int, bool]
+Teller: TypeAlias = Callable[[tuple[str, ...], Said, Sequence[str]], dict[str, Any]]
 
 
 def by_row(answer: Answer) -> Iterator[dict[str, Any]]:
     """The answer as one object a row; null is what a row without an answer has."""
-    said = _numbers(answer) if answer.loaded.compiled.tree.is_regression else _classes(answer)
-    leaves, certain = answer.predictions.leaves.tolist(), answer.predictions.certain.tolist()
-    for row, ((head, bounds), n_leaves, unknown) in enumerate(
-        zip(said, leaves, answer.unknown, strict=True)
-    ):
-        told = head | {
-            "leaves": n_leaves,
-            "unknown": unknown,
-            "bounds": bounds if n_leaves else None,
-            "certain": certain[row],
-        }
-        yield told if answer.costs is None else told | {"cost": _known(answer.costs[row])}
+    found, tell = answer.predictions, teller(answer.loaded)
+    classes = found.leaves if answer.loaded.compiled.tree.is_regression else found.classes
+    columns = (classes, found.probabilities, found.deviation, found.lowest, found.highest)
+    said = zip(*(each.tolist() for each in (*columns, found.leaves, found.certain)), strict=True)
+    names = answer.loaded.version.classes
+    told = (tell(names, each, unknown) for each, unknown in zip(said, answer.unknown, strict=True))
+    if answer.costs is None:
+        return told
+    return (row | {"cost": _known(cost)} for row, cost in zip(told, answer.costs, strict=True))
 
 
-def _classes(answer: Answer) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Per row the class and its probabilities, and the bounds of these."""
-    classes = answer.loaded.version.classes
-    found = answer.predictions
-    bounds = zip(found.lowest.tolist(), found.highest.tolist(), strict=True)
-    for best, probabilities, (lowest, highest) in zip(
-        found.classes.tolist(), found.probabilities.tolist(), bounds, strict=True
-    ):
-        head: dict[str, Any] = {"class": None, "probabilities": None}
-        if best >= 0:
-            named = dict(zip(classes, probabilities, strict=True))
-            head = {"class": classes[best], "probabilities": named}
-        yield head, dict(zip(classes, zip(lowest, highest, strict=True), strict=True))
+def teller(loaded: Loaded) -> Teller:
+    """What makes an object of what is said of one row."""
+    return _told_number if loaded.compiled.tree.is_regression else _told_class
 
 
-def _numbers(answer: Answer) -> Iterator[tuple[dict[str, Any], list[float]]]:
-    """Per row the value and its deviation, and the bounds of the value."""
-    found = answer.predictions
-    bounds = zip(found.lowest[:, 0].tolist(), found.highest[:, 0].tolist(), strict=True)
-    for value, deviation, (lowest, highest) in zip(
-        found.means.tolist(), found.deviation.tolist(), bounds, strict=True
-    ):
-        yield {"value": _known(value), "deviation": _known(deviation)}, [lowest, highest]
+def _told_class(names: tuple[str, ...], said: Said, unknown: Sequence[str]) -> dict[str, Any]:
+    best, probabilities, _, lowest, highest, n_leaves, is_certain = said
+    bounds = dict(zip(names, zip(lowest, highest, strict=True), strict=True))
+    return {
+        "class": names[best] if n_leaves else None,
+        "probabilities": dict(zip(names, probabilities, strict=True)) if n_leaves else None,
+        "leaves": n_leaves,
+        "unknown": unknown,
+        "bounds": bounds if n_leaves else None,
+        "certain": is_certain,
+    }
+
+
+def _told_number(_names: tuple[str, ...], said: Said, unknown: Sequence[str]) -> dict[str, Any]:
+    _, (mean,), deviation, (lowest,), (highest,), n_leaves, is_certain = said
+    return {
+        "value": _known(mean),
+        "deviation": _known(deviation),
+        "leaves": n_leaves,
+        "unknown": unknown,
+        "bounds": [lowest, highest] if n_leaves else None,
+        "certain": is_certain,
+    }
 
 
 def _known(number: float) -> float | None:
@@ -105,33 +128,50 @@ def _known(number: float) -> float | None:
 
 def by_column(answer: Answer) -> dict[str, Any]:
     """The answer as one object of columns, for many rows; NaN is written as null."""
+    return _lists(in_arrays(answer))
+
+
+def _lists(columns: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _lists(each) if isinstance(each, dict) else _list(each)
+        for name, each in columns.items()
+    }
+
+
+def _list(column: Any) -> Any:
+    return column.tolist() if isinstance(column, np.ndarray) else column
+
+
+def in_arrays(answer: Answer) -> dict[str, Any]:
+    """The same with arrays for lists of numbers."""
     found = answer.predictions
     is_regression = answer.loaded.compiled.tree.is_regression
     head, bounds = _number_columns(found) if is_regression else _class_columns(answer)
     told = head | {
-        "leaves": found.leaves.tolist(),
+        "leaves": found.leaves,
         "unknown": answer.unknown,
         "bounds": bounds,
-        "certain": found.certain.tolist(),
+        "certain": found.certain,
     }
-    return told if answer.costs is None else told | {"cost": answer.costs.tolist()}
+    return told if answer.costs is None else told | {"cost": answer.costs}
 
 
 def _class_columns(answer: Answer) -> tuple[dict[str, Any], dict[str, Any]]:
     found = answer.predictions
     classes = answer.loaded.version.classes
     named = [*classes, None]  # -1, no answer, is the last
-    columns = zip(classes, found.lowest.T.tolist(), found.highest.T.tolist(), strict=True)
+    # column by column in memory, which is how they are written
+    tables = (found.probabilities, found.lowest, found.highest)
+    columns, lowest, highest = (np.ascontiguousarray(each.T) for each in tables)
     head = {
         "class": [named[best] for best in found.classes.tolist()],
-        "probabilities": dict(zip(classes, found.probabilities.T.tolist(), strict=True)),
+        "probabilities": dict(zip(classes, columns, strict=True)),
     }
-    return head, {name: {"lowest": low, "highest": high} for name, low, high in columns}
+    bounds = zip(classes, lowest, highest, strict=True)
+    return head, {name: {"lowest": low, "highest": high} for name, low, high in bounds}
 
 
 def _number_columns(found: Predictions) -> tuple[dict[str, Any], dict[str, Any]]:
-    head = {"value": found.means.tolist(), "deviation": found.deviation.tolist()}
-    return head, {
-        "lowest": found.lowest[:, 0].tolist(),
-        "highest": found.highest[:, 0].tolist(),
-    }
+    lowest, highest = (each[:, 0].copy() for each in (found.lowest, found.highest))
+    head = {"value": found.means.copy(), "deviation": found.deviation}
+    return head, {"lowest": lowest, "highest": highest}

@@ -86,7 +86,7 @@ def _answers(
         n_rows = len(next(iter(batch.values())))
         table = Table(raw, n_rows, PLACE, first_line=request.first_line, first_row=done)
         encoded = encode_inputs(loaded.compiled, table, (), strict=request.strict)
-        strangers.update(encoded.n_strangers)
+        strangers.update({name: len(rows) for name, rows in encoded.stranger_rows.items()})
         answer = answer_to(loaded, encoded.values, request.missing, encoded.strangers, walk)
         yield Answered(done, {name: batch[name] for name in request.keep}, answer)
         done += n_rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from service.errors import Fault, InvalidData
 from service.storage import versions
 from service.storage.engine import Session
-from service.storage.records import Version
+from service.storage.records import Version, VersionKey
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,12 @@ class Selection:
     model: str
     version: int | None = None
     alias: str | None = None
+
+    @property
+    def selected(self) -> tuple[str, int | None]:
+        """The same as it was asked for: `name` or `name@alias`, and a version's number."""
+        named = self.model if self.alias is None else f"{self.model}@{self.alias}"
+        return named, self.version
 
 
 def read_selection(model: str, version: int | None) -> Selection:
@@ -29,5 +35,12 @@ def read_selection(model: str, version: int | None) -> Selection:
 def fetch_selected(session: Session, selection: Selection) -> Version:
     """The version that is selected; NotFound says what there is not."""
     return versions.fetch_version(
+        session, selection.model, number=selection.version, alias=selection.alias
+    )
+
+
+def find_selected(session: Session, selection: Selection) -> VersionKey:
+    """The key of the version that is selected; NotFound says what there is not."""
+    return versions.find_version(
         session, selection.model, number=selection.version, alias=selection.alias
     )

@@ -75,6 +75,10 @@ class Store:
         """Close the connections that wait to be used again."""
         self.engine.dispose()
 
+    def forget(self) -> None:
+        """Leave the connections to the process that this one was forked from, and open others."""
+        self.engine.dispose(close=False)
+
     @property
     def _snapshot(self) -> dict[str, Any]:
         # In WAL mode a SQLite transaction is such a snapshot by itself.

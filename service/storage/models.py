@@ -1,13 +1,15 @@
 """Models: names under which versions are kept."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from service.errors import NotFound
+from service.storage.clock import now
 from service.storage.paging import Order, paged, to_page
-from service.storage.records import Model, Page, Position
+from service.storage.records import Model, Page, Position, VersionKey
 from service.storage.tables import AliasRow, ModelRow, VersionRow
 
 KEYS: dict[str, InstrumentedAttribute[object]] = {
@@ -20,6 +22,15 @@ ORDERS = {
     for name, key in KEYS.items()
     for sign in ("", "-")
 }
+
+
+@dataclass(frozen=True)
+class WarmVersion:
+    """A version of a warm model that is its newest, or has an alias."""
+
+    key: VersionKey
+    model: str
+    number: int
 
 
 def list_models(
@@ -56,6 +67,30 @@ def fetch_model(session: Session, name: str) -> Model:
     return _models(session, [row])[0]
 
 
+def set_warm(session: Session, name: str, *, warm: bool) -> None:
+    """Have the model loaded ahead by each web process, or no longer."""
+    session.execute(
+        update(ModelRow)
+        .where(ModelRow.name == name, ModelRow.warm != warm)
+        .values(warm=warm, updated_at=now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def warm_versions(session: Session) -> tuple[WarmVersion, ...]:
+    """What is to be loaded ahead: of each warm model the newest version, and those with aliases."""
+    others = aliased(VersionRow)
+    newest = select(func.max(others.number)).where(others.model_id == ModelRow.id)
+    with_alias = VersionRow.id.in_(select(AliasRow.version_id))
+    rows = session.execute(
+        select(VersionRow.id, VersionRow.job_id, ModelRow.name, VersionRow.number)
+        .join(ModelRow, VersionRow.model_id == ModelRow.id)
+        .where(ModelRow.warm, or_(VersionRow.number == newest.scalar_subquery(), with_alias))
+        .order_by(ModelRow.name, VersionRow.number.desc())
+    )
+    return tuple(WarmVersion((row.id, row.job_id), row.name, row.number) for row in rows)
+
+
 def _position(model: Model, key: str) -> Position:
     return (model.name if key == "name" else getattr(model, key).isoformat(), model.name)
 
@@ -77,6 +112,7 @@ def _models(session: Session, rows: Sequence[ModelRow]) -> list[Model]:
             updated_at=row.updated_at,
             latest=row.latest,
             aliases=aliases[row.id],
+            warm=row.warm,
         )
         for row in rows
     ]

@@ -15,6 +15,7 @@ from service.tree.summary import ColumnSummary
 Position = tuple[str | int, ...]
 Item = TypeVar("Item")
 LARGEST = 2**31 - 1  # of the whole numbers that our columns hold
+VersionKey = tuple[int, str]  # the id of a version, which may be used again, and that of its job
 
 
 class JobState(StrEnum):
@@ -251,6 +252,7 @@ class Model:
     updated_at: datetime
     latest: int
     aliases: Mapping[str, int]
+    warm: bool  # whether each web process loads it ahead
 
 
 @dataclass(frozen=True)

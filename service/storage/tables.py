@@ -10,6 +10,7 @@ from sqlalchemy import (
     Index,
     MetaData,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -52,6 +53,7 @@ class ModelRow(Row):
     latest: Mapped[int]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    warm: Mapped[bool] = mapped_column(server_default=false())  # whether web loads it ahead
 
 
 class VersionRow(Row):

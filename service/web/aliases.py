@@ -43,6 +43,7 @@ def put_alias(target: Mapping[str, int], name: str, alias: str) -> Any:
         raise InvalidParameters(f"alias {ALIAS_RULE}", [Fault("alias", ALIAS_RULE)])
     with context().store.writing() as session:
         is_new = aliases.put_alias(session, name, alias, target["version"])
+    context().memory.names.forget(name)  # whoever asks here next need not wait for a second
     return {"model": name, "alias": alias, **target}, 201 if is_new else 200
 
 
@@ -53,6 +54,7 @@ def delete_alias(name: str, alias: str) -> Response:
     """Remove an alias."""
     with context().store.writing() as session:
         aliases.delete_alias(session, name, alias)
+    context().memory.names.forget(name)
     return Response(status=204)
 
 

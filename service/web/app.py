@@ -2,13 +2,15 @@
 
 from flask import Flask
 
-from service.actions.cache import TreeCache
+from service.actions.keep_warm import Warmth
+from service.actions.memory import Memory
 from service.settings import Settings
 from service.storage.engine import Store
 from service.web import aliases, batch, datasets, evaluate, jobs, models, operations, predict, train
 from service.web.bodies import speak_json
 from service.web.context import EXTENSION, IS_LEAVING, Context
 from service.web.docs import serve_docs
+from service.web.lane import open_lane
 from service.web.openapi import create_api
 from service.web.places import make_places
 from service.web.problems import handle_errors
@@ -31,9 +33,9 @@ def create_app(settings: Settings, store: Store) -> Flask:
     """The app that serves this store; the database is not touched before a request."""
     app = Flask("service.web", static_folder=None)
     app.url_map.merge_slashes = False  # //models is nothing, not a redirect
-    app.extensions[EXTENSION] = Context(
-        settings, store, TreeCache(settings.cache_bytes), make_places(settings)
-    )
+    memory = Memory(store, settings.cache_bytes)
+    warmth = Warmth(store, memory, settings.warm_seconds)
+    app.extensions[EXTENSION] = Context(settings, store, memory, make_places(settings), warmth)
     app.config[IS_LEAVING] = lambda: False  # the server that runs it may know better
     speak_json(app)
     handle_errors(app)
@@ -42,4 +44,5 @@ def create_app(settings: Settings, store: Store) -> Flask:
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     serve_docs(app)
+    open_lane(app)
     return app

@@ -143,7 +143,7 @@ def _send(response: Response, file: StoredFile) -> None:
     with ExitStack() as stack:
         stack.enter_context(context().places.moving(file.n_bytes))
         opened = stack.enter_context(open_place(settings).open(file.name))
-        be_patient(settings.read_seconds)
+        be_patient(request.environ, settings.read_seconds)
         held = stack.pop_all()
     response.response = _chunks(opened, held)
     response.call_on_close(held.close)

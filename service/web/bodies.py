@@ -15,15 +15,26 @@ from werkzeug.exceptions import (
 
 from service.errors import Fault, InvalidData
 from service.web.context import context
+from service.web.packing import unpacked
 from service.web.places import be_patient
 
 CHUNK_BYTES = 64 * 1024
+JSON_CHUNK_BYTES = 1024**2  # of a body that is wanted as a whole: fewer, larger reads
 
 
 def read_body() -> dict[str, Any]:
     """The body of this request, which must be a JSON object."""
+    return parse_body(read_sent())
+
+
+def read_sent() -> bytes:
+    """The bytes of the body of this request, which must be declared as JSON."""
     _check_type()
-    sent = _read_in_time()
+    return b"".join(plain_chunks(context().settings.max_body_bytes, JSON_CHUNK_BYTES))
+
+
+def parse_body(sent: bytes) -> dict[str, Any]:
+    """The JSON object that a body is."""
     try:
         body = orjson.loads(sent)
     except orjson.JSONDecodeError as error:
@@ -42,8 +53,6 @@ def _check_type() -> None:
         raise UnsupportedMediaType("The body must have the Content-Type application/json.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         raise UnsupportedMediaType("JSON is UTF-8; another charset cannot be read.")
-    if request.headers.get("Content-Encoding", "identity") != "identity":
-        raise UnsupportedMediaType("A compressed body cannot be read.")
 
 
 def _what_is_wrong(sent: bytes, error: orjson.JSONDecodeError) -> str:
@@ -54,22 +63,26 @@ def _what_is_wrong(sent: bytes, error: orjson.JSONDecodeError) -> str:
     return f"The body is not JSON: {error}"
 
 
-def _read_in_time() -> bytes:
-    return b"".join(body_chunks(context().settings.max_body_bytes))
-
-
-def body_chunks(most: int) -> Iterator[bytes]:
+def body_chunks(most: int, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     """The bytes of the body as they come; who pauses for too long must not hold a thread."""
     seconds = context().settings.read_seconds
-    be_patient(seconds)
+    be_patient(request.environ, seconds)
     try:
-        yield from _chunks(most)
+        yield from _chunks(most, size)
     except TimeoutError:
         detail = f"The body did not arrive: nothing came for {seconds} seconds."
         raise RequestTimeout(detail) from None
+    except OSError:  # of the connection, or of how it was cut into chunks
+        raise BadRequest("The body broke off.") from None
 
 
-def _chunks(most: int) -> Iterator[bytes]:
+def plain_chunks(most: int, size: int = CHUNK_BYTES) -> Iterator[bytes]:
+    """The same, unpacked where the body is gzipped."""
+    coding = request.headers.get("Content-Encoding", "identity")
+    return unpacked(body_chunks(most, size), coding, most)
+
+
+def _chunks(most: int, size: int) -> Iterator[bytes]:
     length = request.content_length
     if length is not None and length > most:
         raise _too_large(most)
@@ -77,7 +90,7 @@ def _chunks(most: int) -> Iterator[bytes]:
     if length is None and not request.environ.get("wsgi.input_terminated"):
         return
     n_bytes = 0
-    while chunk := request.stream.read(CHUNK_BYTES):
+    while chunk := request.stream.read(size):
         n_bytes += len(chunk)
         if n_bytes > most:
             raise _too_large(most)

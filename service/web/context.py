@@ -1,10 +1,11 @@
-"""What the views need: the settings, the database, the trees in memory, places to last long."""
+"""What the views need: the settings, the database, what is in memory, places to last long."""
 
 from dataclasses import dataclass
 
 from flask import current_app
 
-from service.actions.cache import TreeCache
+from service.actions.keep_warm import Warmth
+from service.actions.memory import Memory
 from service.settings import Settings
 from service.storage.engine import Store
 from service.web.places import Places
@@ -19,8 +20,9 @@ class Context:
 
     settings: Settings
     store: Store
-    cache: TreeCache
+    memory: Memory
     places: Places
+    warmth: Warmth
 
 
 def context() -> Context:

@@ -30,14 +30,9 @@ class Listed(Text):
         return parts
 
 
-class UploadQuerySchema(Schema):
-    """How the file is to be read; what is left open is inferred."""
+class CsvQuerySchema(Schema):
+    """How CSV is to be read; what is left open is inferred."""
 
-    name = Text(validate=validate.Length(min=1, max=200), metadata=about("Your name for it."))
-    format = fields.String(
-        validate=validate.OneOf(FORMATS),
-        metadata=about("Left open, the Content-Type tells, or else the first bytes."),
-    )
     delimiter = Text(
         validate=validate.Length(equal=1),
         metadata=about(
@@ -50,6 +45,16 @@ class UploadQuerySchema(Schema):
     )
     nulls = Listed(
         metadata=about(f"What means null in CSV beside the empty field, {NAMED}: `NA,?`.")
+    )
+
+
+class UploadQuerySchema(CsvQuerySchema):
+    """How the file is to be read; what is left open is inferred."""
+
+    name = Text(validate=validate.Length(min=1, max=200), metadata=about("Your name for it."))
+    format = fields.String(
+        validate=validate.OneOf(FORMATS),
+        metadata=about("Left open, the Content-Type tells, or else the first bytes."),
     )
     numeric = Listed(metadata=about(f"Columns that must be numbers, {NAMED}."))
     categorical = Listed(

@@ -3,7 +3,6 @@
 from flask import Response, jsonify
 
 from service.actions.evaluate import evaluate
-from service.actions.load import load
 from service.actions.select import Selection
 from service.errors import Fault, InvalidData
 from service.tree.encode import MOST_FAULTS
@@ -39,7 +38,7 @@ def evaluate_version(name: str, version: int) -> Response:
         raise InvalidData("Some fields cannot be used.", faults[:MOST_FAULTS])
     table = read_table(body, Limits(most, most))
     with context().store.reading() as session:
-        loaded = load(session, context().cache, Selection(name, version))
+        loaded = context().memory.load(session, Selection(name, version))
     metrics, strangers = evaluate(loaded, table, body.get("weight"))
     head = {"model": name, "version": version, "task": loaded.version.task}
     return jsonify(head | {"metrics": metrics, "warnings": strangers})

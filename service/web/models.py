@@ -6,12 +6,12 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from service.actions.catalogue import nested_tree
-from service.actions.load import load, load_at
+from service.actions.load import load_at
 from service.actions.select import Selection
 from service.errors import Fault
 from service.storage import models, node_pages, versions
 from service.storage.records import Version
-from service.web.blueprint import Blueprint, View
+from service.web.blueprint import WITH_BODY, Blueprint, View
 from service.web.components import MODEL_IN_PATH, VERSION_IN_PATH
 from service.web.context import context
 from service.web.cursor import read_page
@@ -23,6 +23,7 @@ from service.web.schemas import (
     NodeSchema,
     NodesQuerySchema,
     PageQuerySchema,
+    PatchModelSchema,
     TreeQuerySchema,
     VersionSchema,
     page_of,
@@ -88,6 +89,22 @@ def get_model(name: str) -> Any:
         return _conditional(ModelSchema().dump(models.fetch_model(session, name)))
 
 
+@blp.route("/models/<name>", methods=["PATCH"], parameters=[MODEL_IN_PATH])
+@blp.arguments(PatchModelSchema, example={"warm": True})
+@blp.response(200, ModelSchema)
+@blp.fails(404, *WITH_BODY)
+def patch_model(changes: Mapping[str, bool], name: str) -> Any:
+    """Change a model: have it loaded by web processes before they are ready, or no longer.
+
+    Of a warm model each web process loads the newest version and those with aliases; a process
+    that runs does so within about a second.
+    """
+    with context().store.writing() as session:
+        if "warm" in changes:
+            models.set_warm(session, name, warm=changes["warm"])
+        return models.fetch_model(session, name)
+
+
 @blp.route("/models/<name>/versions", parameters=[MODEL_IN_PATH])
 @blp.arguments(PageQuerySchema, location="query")
 @blp.response(200, page_of(VersionSchema))
@@ -148,7 +165,7 @@ def get_tree(query: Mapping[str, Any], name: str, version: int) -> Any:
             found = versions.fetch_version(session, name, version)
             loaded = load_at(session, found, _alpha(found, query))
         else:
-            loaded = load(session, context().cache, Selection(name, version))
+            loaded = context().memory.load(session, Selection(name, version))
     return jsonify(nested_tree(loaded, query["node"], query["depth"]))
 
 

@@ -3,18 +3,18 @@
 A stream lasts as long as its job, and a large file as long as the client's connection is slow.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Semaphore
-
-from flask import request
+from typing import Any
 
 from service.errors import Unavailable
 from service.settings import Settings
 
 LARGE = 1024 * 1024  # bytes of a file from which on it needs a place
-BUSY = "As many large files as can be at a time are on their way; try again."
+LARGE_BODY = 4 * 1024 * 1024  # bytes of rows from which on they are read in parts
+BUSY = "As many large bodies as can be at a time are on their way; try again."
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Places:
         self.streams.release()
 
     @contextmanager
-    def moving(self, n_bytes: int | None) -> Iterator[None]:
+    def moving(self, n_bytes: int | None, large: int = LARGE) -> Iterator[None]:
         """A block in which a file of this size, if it is known, is on its way."""
-        if n_bytes is not None and n_bytes < LARGE:
+        if n_bytes is not None and n_bytes < large:
             yield
             return
         if not self.all.acquire(blocking=False):
@@ -59,8 +59,8 @@ def make_places(settings: Settings) -> Places:
     return Places(Semaphore(max(1, n_spare)), Semaphore(n_streams))
 
 
-def be_patient(seconds: float) -> None:
+def be_patient(environ: Mapping[str, Any], seconds: float) -> None:
     """Give up a client that takes longer than this for the next bytes, sent or received."""
-    connection = request.environ.get("gunicorn.socket")
+    connection = environ.get("gunicorn.socket")
     if connection is not None:
         connection.settimeout(seconds)

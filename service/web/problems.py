@@ -56,15 +56,15 @@ KINDS: dict[type[BoughError], Kind] = {
 BROKEN = Kind(500, "internal-error", "Something broke")
 # Every status that may be answered as a problem, for the contract.
 DESCRIPTIONS = {
-    400: "The body is not JSON.",
+    400: "The body cannot be read: it is not JSON, or its gzip stream is damaged.",
     404: "There is no such thing.",
     405: "The method is not allowed here.",
     409: "The state of the thing does not allow this.",
     413: "The body is too large.",
-    415: "The body is not declared as JSON in UTF-8.",
+    415: "The body is not declared as JSON in UTF-8, or as what else is taken here.",
     422: "What was sent cannot be used; `errors` says where and why.",
     500: "Something broke; the log has more under the request id.",
-    503: "The database does not answer at the moment; try again.",
+    503: "The database does not answer, or too many large bodies are on their way; try again.",
 }
 
 
@@ -73,6 +73,17 @@ def handle_errors(app: Flask) -> None:
     app.register_error_handler(HTTPException, _from_http)
     app.register_error_handler(BoughError, _from_domain)
     app.register_error_handler(Exception, _from_anything)
+
+
+def problem_of(error: Exception) -> bytes:
+    """The problem that an error is, as JSON, for an answer that has begun."""
+    match error:
+        case HTTPException():
+            return _from_http(error).get_data()
+        case BoughError():
+            return _from_domain(error).get_data()
+        case _:
+            return _from_anything(error).get_data()
 
 
 def _from_domain(error: BoughError) -> AnyResponse:

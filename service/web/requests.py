@@ -2,16 +2,18 @@
 
 import logging
 import re
+from random import getrandbits
 from time import perf_counter
 from typing import Any
-from uuid import uuid4
 
 from flask import Flask, Response, g, request
 
 from service.errors import NotFound
+from service.logs import info
 from service.web.problems import NOTHING_HERE
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+STARTED = "bough.started"  # in the environ of a request: when it came
 CONVERTER = re.compile(r"<(?:[^:<>]+:)?([^<>]+)>")
 
 log = logging.getLogger(__name__)
@@ -24,24 +26,40 @@ def watch_requests(app: Flask) -> None:
 
 
 def _begin() -> None:
-    given = request.headers.get("X-Request-ID", "")
-    g.started = perf_counter()
-    g.request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
+    # who handed it on may have seen it come
+    g.started = request.environ.get(STARTED) or perf_counter()
+    g.request_id = id_of(request.headers.get("X-Request-ID", ""))
     _refuse_nul(request.view_args or {})
 
 
+def id_of(given: str) -> str:
+    """The id of a request: the one that came with it if it has the form of one, or a new one."""
+    # not uuid4, which asks the system: in between another thread would take its turn
+    return given if given and REQUEST_ID.fullmatch(given) else f"{getrandbits(128):032x}"
+
+
 def _end(response: Response) -> Response:
-    response.headers["X-Request-ID"] = g.request_id
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    fields = {
-        "method": request.method,
-        "route": _route(),
-        "status": response.status_code,
-        "duration_ms": round((perf_counter() - g.started) * 1000, 3),
-        "request_id": g.request_id,
-    }
-    log.info("request", extra=fields)
+    for name, value in headers_of(g.request_id):
+        response.headers[name] = value
+    note(request.method, _route(), response.status_code, g.started, g.request_id)
     return response
+
+
+def headers_of(request_id: str) -> list[tuple[str, str]]:
+    """The headers that every answer has."""
+    return [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
+
+
+def note(method: str, route: str | None, status: int, started: float, request_id: str) -> None:
+    """Log a request that is answered now."""
+    fields = {
+        "method": method,
+        "route": route,
+        "status": status,
+        "duration_ms": round((perf_counter() - started) * 1000, 3),
+        "request_id": request_id,
+    }
+    info(log, "request", fields)
 
 
 def _route() -> str | None:

@@ -13,6 +13,7 @@ from service.web.fields import (
     Digits,
     Moment,
     Text,
+    Truth,
     Whole,
 )
 
@@ -34,9 +35,13 @@ AT_ALPHA = "The tree of the cost-complexity sequence at this alpha; else the one
 class ProblemFaultSchema(Schema):
     """One thing that is wrong: it stands at a pointer into the body, or in a parameter."""
 
-    pointer = fields.String(metadata=about("JSON pointer (RFC 6901) into the body."))
+    pointer = fields.String(
+        metadata=about(
+            "JSON pointer (RFC 6901) into the body; of rows that are not JSON as if they were."
+        )
+    )
     parameter = fields.String(metadata=about("Name of a parameter of the query or the path."))
-    line = fields.Integer(metadata=about("Of the file that was sent, from 1."))
+    line = fields.Integer(metadata=about("Of the file or the rows that were sent, from 1."))
     column = fields.String(metadata=about("Of the file that was sent."))
     detail = fields.String(required=True)
 
@@ -64,6 +69,16 @@ class ModelSchema(Schema):
     updated_at = Moment(required=True)
     latest = fields.Integer(required=True, metadata=about("The number of its newest version."))
     aliases = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    warm = fields.Boolean(
+        required=True,
+        metadata=about("Whether web processes load it at their start, before they are ready."),
+    )
+
+
+class PatchModelSchema(Schema):
+    """What is to change about a model; the rest stays as it is."""
+
+    warm = Truth(metadata=about("Have web processes load it at their start, or no longer."))
 
 
 class AttributeSchema(Schema):

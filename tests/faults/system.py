@@ -100,14 +100,13 @@ class System:
 
     def lines(self, message: str) -> list[dict[str, Any]]:
         """What was logged with this message."""
-        wanted = f'"message": "{message}"'
-        logged = self.log.read_text().splitlines()
-        return [json.loads(line) for line in logged if wanted in line]
+        logged = (line for line in self.log.read_text().splitlines() if message in line)
+        return [line for line in map(json.loads, logged) if line["message"] == message]
 
     def told(self) -> str:
         """The end of the log, without the requests that were answered."""
         lines = self.log.read_text().splitlines()
-        return "\n".join([line[:1000] for line in lines if '"status": 20' not in line][-20:])
+        return "\n".join([line[:1000] for line in lines if '"status":20' not in line][-20:])
 
     def processes(self) -> dict[int, str]:
         """Every process that belongs to it."""

@@ -1,4 +1,6 @@
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -11,7 +13,27 @@ from service.errors import Unavailable
 from service.storage.clock import Instant, after, now
 from service.storage.engine import Store, open_store
 from service.storage.tables import ModelRow
-from tests.postgres import started_own
+from tests.postgres import Postgres, started_own
+
+FORKED = """
+import os, sys
+from sqlalchemy import text
+from service.storage.engine import open_store
+
+store = open_store(sys.argv[1])
+
+def connection():
+    with store.reading() as session:
+        return session.scalar(text("SELECT pg_backend_pid()"))
+
+before = connection()
+if os.fork() == 0:
+    store.forget()
+    print("child", connection() == before, flush=True)
+    os._exit(0)
+os.wait()
+print("parent", connection() == before)
+"""
 
 
 def test_a_transaction_that_fails_leaves_nothing_behind(store: Store) -> None:
@@ -141,3 +163,10 @@ def a_model(name: str, moment: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> M
 def one_from(store: Store) -> int:
     with store.reading() as session:
         return session.scalar(text("SELECT 1"))
+
+
+def test_a_process_that_was_forked_opens_connections_of_its_own(postgres: Postgres) -> None:
+    command = [sys.executable, "-c", FORKED, postgres.url("postgres")]
+    told = subprocess.check_output(command, text=True, stderr=subprocess.STDOUT)
+
+    assert ["child False", "parent True"] == told.splitlines()

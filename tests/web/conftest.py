@@ -1,7 +1,7 @@
 """An app over a database of its own, and models in it without a worker having trained them."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,3 +100,9 @@ def melon_client(
     trained(store)
     yield create_app(replace(SETTINGS, data=path.parent), store).test_client()
     store.dispose()
+
+
+@pytest.fixture
+def client_of(tmp_path: Path) -> Callable[[Store], FlaskClient]:
+    """What makes a client of an app over a store."""
+    return lambda store: create_app(replace(SETTINGS, data=tmp_path), store).test_client()

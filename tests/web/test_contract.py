@@ -46,7 +46,9 @@ config = SchemathesisConfig.from_dict(
 schema = schemathesis.openapi.from_path(OPENAPI, config=config)
 
 
-@schemathesis.serializer("application/vnd.apache.parquet", "application/x-ndjson")
+@schemathesis.serializer(
+    "application/vnd.apache.parquet", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+)
 def as_it_is(_context: Any, value: Any) -> bytes:
     """A file that is no file of its kind at all."""
     return value if isinstance(value, bytes) else str(value).encode()

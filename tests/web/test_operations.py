@@ -4,13 +4,17 @@ import re
 from pathlib import Path
 
 import yaml
+from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import text
 
 from service import __version__
+from service.actions.keep_warm import BROKEN
 from service.settings import Settings
 from service.storage.engine import Store, open_store
 from service.web import create_app, openapi_yaml
-from tests.web.test_problems import problem
+from service.web.context import EXTENSION
+from tests.web.test_problems import pointers, problem
 
 
 def test_the_service_tells_that_it_lives_that_it_is_ready_and_which_it_is(
@@ -20,7 +24,7 @@ def test_the_service_tells_that_it_lives_that_it_is_ready_and_which_it_is(
     assert version is not None
 
     assert client.get("/livez").json == {"status": "alive"}
-    assert client.get("/readyz").json == {"status": "ready"}
+    assert client.get("/readyz").json == {"status": "ready", "cold": []}
     assert (version["name"], version["version"]) == ("bough", __version__)
     assert version["schema"]
 
@@ -32,6 +36,45 @@ def test_it_is_alive_but_not_ready_before_the_database_is_migrated(empty_url: st
     assert client.get("/livez").status_code == 200
     problem(client.get("/readyz"), 503)
     store.dispose()
+
+
+def test_it_is_ready_when_the_models_marked_warm_are_loaded(
+    app: Flask, client: FlaskClient, melons: str
+) -> None:
+    marked = client.patch(f"/models/{melons}", json={"warm": True})
+    warmth = app.extensions[EXTENSION].warmth
+    warmth.begin()
+    answer = client.get("/readyz")
+
+    assert marked.json == client.get(f"/models/{melons}").json
+    assert marked.json["warm"] is True
+    assert "Warm models are being loaded" in problem(answer, 503)["detail"]
+    assert answer.headers["Retry-After"] == "1"
+    warmth.look()
+    assert client.get("/readyz").json == {"status": "ready", "cold": []}
+
+
+def test_a_model_that_cannot_be_loaded_does_not_keep_it_from_being_ready(
+    app: Flask, client: FlaskClient, melons: str, store: Store
+) -> None:
+    client.patch(f"/models/{melons}", json={"warm": True})
+    with store.writing() as session:
+        session.execute(text("DELETE FROM nodes"))
+    warmth = app.extensions[EXTENSION].warmth
+    warmth.begin()
+    warmth.look()
+
+    (cold,) = client.get("/readyz").json["cold"]
+    assert cold == {"model": melons, "version": 1, "detail": BROKEN}
+
+
+def test_only_what_is_said_of_a_model_changes(client: FlaskClient, melons: str) -> None:
+    before = client.get(f"/models/{melons}").json
+
+    assert client.patch(f"/models/{melons}", json={}).json == before
+    problem(client.patch("/models/pears", json={"warm": True}), 404)
+    assert pointers(client.patch(f"/models/{melons}", json={"warm": 1})) == ["/warm"]
+    assert pointers(client.patch(f"/models/{melons}", json={"name": "x"})) == ["/name"]
 
 
 def test_every_address_of_the_index_is_there(client: FlaskClient) -> None:

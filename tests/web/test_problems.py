@@ -77,14 +77,14 @@ def test_a_body_that_is_no_object_is_pointed_at(melon_client: FlaskClient, path:
     [
         {"Content-Type": "text/csv"},
         {"Content-Type": "application/json; charset=latin-1"},
-        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+        {"Content-Type": "application/json", "Content-Encoding": "br"},
         {},
     ],
 )
 def test_a_body_that_is_not_declared_as_json_is_a_problem(
     melon_client: FlaskClient, headers: dict[str, str]
 ) -> None:
-    problem(melon_client.post("/predict", data=b"{}", headers=headers), 415)
+    problem(melon_client.post("/explain", data=b"{}", headers=headers), 415)
 
 
 @pytest.mark.parametrize(

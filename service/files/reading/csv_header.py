@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from service.errors import InvalidFile, Misfit
@@ -35,20 +36,40 @@ def read_header(head: bytes, order: Ingestion) -> Header:
     """The header at the beginning of a file, of which no more is needed than one record."""
     start = len(BOM) if head.startswith(BOM) else 0
     text = head[start:].decode(errors="surrogateescape")
-    delimiter = _checked(order.delimiter) if order.delimiter else _likeliest(text)
+    delimiter = delimiter_of(text, order)
     lines = io.StringIO(text, newline="")  # ends of lines stay what they are
+    line, names = first_record(records(iter(lines), delimiter))
+    if len(head) > LONGEST_RECORD and lines.tell() == len(text):
+        raise _unreadable(line, "it does not end")
+    layout = layout_of(line, names, delimiter, order)
+    return Header(layout, start + n_bytes(text[: lines.tell()]))
+
+
+def first_record(found: Iterator[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    """The first of some records, with its line; the others are left."""
     try:
-        line, names = next(records(iter(lines), delimiter), (1, []))
-        if len(head) > LONGEST_RECORD and lines.tell() == len(text):
-            raise Unreadable(line, "it does not end")
+        return next(found, (1, []))
     except Unreadable as error:
         raise _unreadable(error.line, error.detail) from None
+
+
+def layout_of(line: int, names: list[str], delimiter: str, order: Ingestion) -> Layout:
+    """The layout of the records under a header."""
     if not names:
         raise InvalidFile("The file is empty.")
     if not is_utf8("".join(names)):
         raise _unreadable(line, NOT_UTF8)
     check_names(names, order, line)
-    return Header(Layout(tuple(names), delimiter), start + n_bytes(text[: lines.tell()]))
+    return Layout(tuple(names), delimiter)
+
+
+def delimiter_of(text: str, order: Ingestion) -> str:
+    """The delimiter that was asked for, or else the one that the first line has most of."""
+    if order.delimiter:
+        return _checked(order.delimiter)
+    first = FIRST_LINE.search(text)
+    bare = QUOTED.sub("", first.group() if first else "")  # outside quotes
+    return max(DELIMITERS, key=bare.count)
 
 
 def _checked(delimiter: str) -> str:
@@ -56,13 +77,6 @@ def _checked(delimiter: str) -> str:
     if is_usable and (delimiter.isprintable() or delimiter == "\t"):
         return delimiter
     raise InvalidFile("The delimiter must be one ASCII character, a tab or one that is printed.")
-
-
-def _likeliest(text: str) -> str:
-    """The delimiter that the first line has most of, outside quotes."""
-    first = FIRST_LINE.search(text)
-    bare = QUOTED.sub("", first.group() if first else "")
-    return max(DELIMITERS, key=bare.count)
 
 
 def _unreadable(line: int, detail: str) -> InvalidFile:

@@ -63,7 +63,7 @@ def faults(source: BinaryIO, max_bytes: int, layout: Layout) -> InvalidFile:
     found: list[Misfit] = []
     try:
         for line, record in _rows(source, max_bytes, layout):
-            if fault := _fault(line, record, layout):
+            if fault := fault_of(line, record, layout):
                 found.append(fault)
             if len(found) == MOST_FAULTS or (found and line > (found[0].line or 0) + NEARBY):
                 break
@@ -102,7 +102,8 @@ def _rows(source: BinaryIO, max_bytes: int, layout: Layout) -> Iterator[tuple[in
         yield from found
 
 
-def _fault(line: int, record: list[str], layout: Layout) -> Misfit | None:
+def fault_of(line: int, record: list[str], layout: Layout) -> Misfit | None:
+    """What is wrong with a record, if anything is."""
     n_names = len(layout.names)
     if not is_utf8("".join(record)):
         place = next(place for place, value in enumerate(record) if not is_utf8(value))

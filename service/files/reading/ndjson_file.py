@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from service.errors import InvalidFile, Misfit
 from service.files.reading.look import Look
 from service.files.reading.names import check_count, check_name
-from service.files.reading.ndjson_line import has_long_numbers, read_line
+from service.files.reading.ndjson_line import LONGEST_LINE, has_long_numbers, read_line
 from service.files.reading.table_file import Batch
 from service.files.reading.unpack import BOM, Unpacked
 from service.files.reading.values import look_at_values, values_as
@@ -15,7 +15,6 @@ from service.files.records import Ingestion
 
 BLOCK_BYTES = 1024**2  # which are ten times as many once they are Python's values
 BATCH_CELLS = 500_000  # for rows without values take few bytes, but many cells
-LONGEST_LINE = 2 * 1024**2
 
 
 @dataclass

@@ -8,6 +8,7 @@ import orjson
 
 from service.errors import InvalidFile, Misfit
 
+LONGEST_LINE = 2 * 1024**2  # bytes
 DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 MANY_DIGITS = b"0" * 19  # orjson makes a float of what 64 bits cannot hold
 MOST_DIGITS = 400  # with more, a whole number is too large for a float anyway

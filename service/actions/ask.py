@@ -1,0 +1,84 @@
+"""Asking: from the bytes of a question to those of its answer, where the question is ordinary."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from service.actions.form import UNREADABLE, Form, Question, count_rows, fitting
+from service.actions.names import Selected
+from service.actions.ready import Ready
+from service.actions.reply import reply
+from service.settings import Settings
+from service.storage.records import LARGEST
+
+Find: TypeAlias = Callable[[Selected], Ready | None]
+# The model, and the version after it, where a body has them at its start.
+START = re.compile(
+    rb'\s*\{\s*(?:"model"\s*:\s*"([^"\\]*)"\s*,\s*)?(?:"version"\s*:\s*([0-9]{1,9})\s*,)?'
+)
+
+
+class Head(msgspec.Struct):
+    """What a body says of the version that is asked, wherever it says so."""
+
+    model: str | None = None
+    version: Annotated[int, msgspec.Meta(ge=1, le=LARGEST)] | None = None
+
+
+HEADS = msgspec.json.Decoder(Head)
+
+
+def ask(sent: bytes, name: str | None, find: Find, settings: Settings) -> bytes | None:
+    """The answer to a question; None where that does not fit the form of its version.
+
+    The model's name stands in the body if it is not given here. Whoever finds versions may give
+    None for one that is not at hand.
+    """
+    tried = None
+    for look in (_at_the_start, _throughout):  # the first takes nothing, the second half a reading
+        selected = look(sent, name)
+        if selected is None or selected == tried:
+            continue
+        tried, ready = selected, find(selected)
+        if ready is None or ready.form is None:
+            continue
+        question = fitting(ready.form, sent)
+        if question is not None and _meant(question, name) == selected:
+            return _answer(ready, ready.form, question, settings)
+    return None
+
+
+def _answer(ready: Ready, form: Form, question: Question, settings: Settings) -> bytes | None:
+    n_rows = count_rows(question)
+    if n_rows is None or n_rows > settings.max_predict_rows:
+        return None
+    if n_rows * form.n_names > settings.max_train_cells:  # maybe: not all names need be there
+        return None
+    return reply(ready, form, question, n_rows)
+
+
+def _at_the_start(sent: bytes, name: str | None) -> Selected | None:
+    found = START.match(sent)
+    if found is None:
+        return None
+    model, version = found.groups()
+    if name is None and model is not None:
+        name = model.decode(errors="replace")
+    return None if name is None else (name, None if version is None else int(version))
+
+
+def _throughout(sent: bytes, name: str | None) -> Selected | None:
+    try:
+        head = HEADS.decode(sent)
+    except UNREADABLE:
+        return None
+    named = head.model if name is None else name
+    return None if named is None else (named, head.version)
+
+
+def _meant(question: Question, name: str | None) -> Selected | None:
+    """The version that a question asks, now that it is read; None if it is not named once."""
+    named = [each for each in (question.model, name) if each is not None]
+    return (named[0], question.version) if len(named) == 1 else None

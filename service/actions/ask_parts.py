@@ -1,0 +1,95 @@
+"""Asking about very many rows: the body is read in parts, none of which takes long.
+
+To read all of it in one go would hold the interpreter for as long as that takes, and whoever asks
+about one row beside it would have to wait.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from service.actions.ask import START, Find
+from service.actions.form import UNREADABLE, Form, fitting, values_of
+from service.actions.names import Selected
+from service.actions.reply import TAIL, many
+from service.settings import Settings
+
+PART = 256 * 1024  # bytes: some thousand rows, which take a few milliseconds
+ROWS = re.compile(rb'\s*"rows"\s*:\s*\[')
+BETWEEN = b"},"  # two rows, where they have no objects in them
+
+
+def ask_in_parts(
+    sent: bytes, name: str | None, find: Find, settings: Settings
+) -> list[bytes] | None:
+    """The answer in pieces; None where the body is not one of rows that fit the form.
+
+    The model's name stands in the body, before the rows, if it is not given here.
+    """
+    head = START.match(sent)
+    rows = head and ROWS.match(sent, head.end())
+    selected = head and _selected(head, name)
+    ready = find(selected) if selected and rows else None
+    if ready is None or ready.form is None or rows is None:
+        return None
+    pieces, n_rows = [ready.head + b"["], 0
+    for some in _rows(sent, rows.end(), ready.form):
+        n_rows += len(some or ())
+        if some is None or _is_too_much(n_rows, ready.form, settings):
+            return None
+        if some:
+            told = b",".join(many(ready, _values(ready.form, some)))
+            pieces.append(b"," + told if len(pieces) > 1 else told)
+    return [*pieces, b"]" + TAIL]
+
+
+def _selected(head: re.Match[bytes], name: str | None) -> Selected | None:
+    """The version that is asked; None if it is not named once."""
+    model, version = head.groups()
+    if (model is None) == (name is None):
+        return None
+    named = name if model is None else model.decode(errors="replace")
+    return str(named), None if version is None else int(version)
+
+
+def _is_too_much(n_rows: int, form: Form, settings: Settings) -> bool:
+    return n_rows > settings.max_predict_rows or n_rows * form.n_names > settings.max_train_cells
+
+
+def _values(form: Form, rows: list[Any]) -> Any:
+    return values_of(form, form.decoder.type(rows=rows), len(rows))
+
+
+def _rows(sent: bytes, start: int, form: Form) -> Iterator[list[Any] | None]:
+    """The rows, some at a time; None if some of them do not fit."""
+    decoder = rows_decoder(form)
+    while len(sent) - start > PART:
+        end = sent.rfind(BETWEEN, start, start + PART) + 1
+        if not end:
+            yield None
+            return
+        try:
+            yield decoder.decode(b"[" + sent[start:end] + b"]")
+        except UNREADABLE:
+            yield None
+            return
+        start = end + 1
+    yield _last(sent[start:], form)
+
+
+def _last(rest: bytes, form: Form) -> list[Any] | None:
+    """The rows at the end, and what is asked for after them."""
+    question = fitting(form, b'{"rows":[' + rest)
+    if question is None or question.columns is not None or question.layout != "rows":
+        return None
+    if question.model is not None or question.version is not None or b'"rows"' in rest:
+        return None
+    return question.rows
+
+
+def rows_decoder(form: Form) -> msgspec.json.Decoder[list[Any]]:
+    """What reads a list of rows that fit the form."""
+    (rows,) = (each for each in msgspec.structs.fields(form.decoder.type) if each.name == "rows")
+    return msgspec.json.Decoder(rows.type)

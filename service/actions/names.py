@@ -1,0 +1,78 @@
+"""Which version a name means, known from memory for a second at the most."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import TypeAlias
+
+from service.errors import NotFound, Unavailable
+from service.storage.records import VersionKey
+
+SECONDS = 1.0  # that a name may be out of date
+PAUSE = 0.1  # seconds after a failure in which nobody tries again
+MOST = 10_000  # names kept; each takes some hundred bytes
+Selected: TypeAlias = tuple[str, int | None]  # `name` or `name@alias`, and a version's number
+
+
+@dataclass(frozen=True)
+class Known:
+    """The version that a name meant at a time."""
+
+    version: VersionKey
+    at: float
+
+
+class Names:
+    """The versions that names mean; whoever comes first after a second asks, the others wait."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._known: dict[Selected, Known] = {}
+        self._asking = Lock()
+        self._away: tuple[float, str] | None = None  # when asking last failed, and how
+
+    def fresh(self, selected: Selected) -> VersionKey | None:
+        """The version that is meant, if that was asked less than a second ago."""
+        return self._at(selected, self._clock())
+
+    def find(self, selected: Selected, ask: Callable[[], VersionKey]) -> VersionKey:
+        """The version that is meant, asked for if nobody did in the last second."""
+        came = self._clock()
+        with self._asking:
+            version = self._at(selected, came)
+            if version is not None:
+                return version
+            if self._away is not None and came < self._away[0] + PAUSE:
+                raise Unavailable(self._away[1])  # or all who wait would try, one after the other
+            at = self._clock()  # what is true when we ask may not be when we are answered
+            self._keep(selected, Known(self._ask(selected, ask), at))
+            return self._known[selected].version
+
+    def _at(self, selected: Selected, moment: float) -> VersionKey | None:
+        known = self._known.get(selected)
+        return known.version if known is not None and moment - known.at < SECONDS else None
+
+    def _ask(self, selected: Selected, ask: Callable[[], VersionKey]) -> VersionKey:
+        try:
+            return ask()
+        except NotFound:
+            self._known.pop(selected, None)
+            raise
+        except Unavailable as error:
+            self._away = (self._clock(), str(error))
+            raise
+
+    def _keep(self, selected: Selected, known: Known) -> None:
+        if len(self._known) >= MOST:
+            self._known = {}
+        self._known[selected] = known
+
+    def forget(self, model: str) -> None:
+        """Have what is known of a model asked for again: here something has changed about it."""
+        with self._asking:
+            self._known = {
+                selected: known
+                for selected, known in self._known.items()
+                if selected[0].partition("@")[0] != model
+            }

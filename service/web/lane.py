@@ -1,0 +1,157 @@
+"""The lane: ordinary questions are answered in front of Flask, which would take longer than they.
+
+Whatever is not ordinary, and all that goes wrong, is handed on to Flask as it came. What holds for
+every request must hold here too: its id, its headers, its log line, the limits of its body.
+"""
+
+import logging
+import re
+from collections.abc import Iterable
+from io import BytesIO
+from time import perf_counter
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from flask import Flask
+
+from service.actions.ask import ask
+from service.actions.names import Selected
+from service.actions.ready import Ready
+from service.errors import BoughError
+from service.web.bulk import answer_arrow
+from service.web.context import EXTENSION, Context
+from service.web.media import ARROW, JSON, TYPES
+from service.web.names import is_selected
+from service.web.packing import fitted
+from service.web.places import LARGE_BODY, be_patient
+from service.web.requests import STARTED, headers_of, id_of, note
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+PREDICT, MODELS = "/predict", "/models/"
+LENGTH = re.compile("[0-9]{1,15}")
+_JSON = frozenset({"*/*", "application/json", "application/json, text/plain, */*"})
+ACCEPTED = {  # what may be accepted so that a body is answered in its own form
+    "application/json": _JSON,
+    "application/json; charset=utf-8": _JSON,
+    TYPES[ARROW]: frozenset({"*/*", TYPES[ARROW]}),
+}
+
+JSON_HEADERS = [("Content-Type", TYPES[JSON])]
+Told: TypeAlias = tuple[bytes, list[tuple[str, str]]]  # an answer, and its own headers
+
+log = logging.getLogger(__name__)
+
+
+def open_lane(app: Flask) -> None:
+    """Have ordinary questions answered in front of the app."""
+    lane = Lane(app.wsgi_app, app.extensions[EXTENSION])
+    app.wsgi_app = lane  # type: ignore[method-assign]
+
+
+class Lane:
+    """Answers what it can and hands on the rest."""
+
+    def __init__(self, app: "WSGIApplication", context: Context) -> None:
+        self.app = app
+        self._settings = context.settings
+        self._memory = context.memory
+
+    def __call__(
+        self, environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        """The answer to a request."""
+        started = perf_counter()
+        name = _asked(environ)
+        told = None
+        if name is not None and _is_plain(environ):
+            told = self._answer(environ, name)
+        if told is None:
+            environ[STARTED] = started
+            return self.app(environ, start_response)
+        request_id = id_of(environ.get("HTTP_X_REQUEST_ID", ""))
+        note("POST", f"{MODELS}{{name}}{PREDICT}" if name else PREDICT, 200, started, request_id)
+        answer, packing = fitted(told[0], environ.get("HTTP_ACCEPT_ENCODING", ""))
+        lengths = [*told[1], ("Content-Length", str(len(answer)))]
+        start_response("200 OK", lengths + packing + headers_of(request_id))
+        return [answer]
+
+    def _answer(self, environ: "WSGIEnvironment", name: str) -> Told | None:
+        sent = self._read(environ)
+        if sent is None:
+            return None
+        try:
+            if environ["CONTENT_TYPE"] == TYPES[ARROW]:
+                return self._ask_arrow(sent, name)
+            answer = ask(sent, name or None, self._find, self._settings)
+            return None if answer is None else (answer, JSON_HEADERS)
+        except Exception:
+            log.exception("the lane broke")  # the long way may still lead there
+            return None
+
+    def _ask_arrow(self, sent: bytes, name: str) -> Told | None:
+        ready = self._find((name, None)) if name else None
+        try:
+            return None if ready is None else answer_arrow(sent, ready, self._settings)
+        except BoughError:
+            return None  # which is told by those who read by hand
+
+    def _read(self, environ: "WSGIEnvironment") -> bytes | None:
+        """The body, which is left to be read again; None if it does not come whole."""
+        n_bytes = int(environ["CONTENT_LENGTH"])
+        if n_bytes > min(self._settings.max_body_bytes, LARGE_BODY):
+            return None
+        be_patient(environ, self._settings.read_seconds)
+        try:
+            sent: bytes = environ["wsgi.input"].read(n_bytes)
+        except OSError as error:
+            environ["wsgi.input"] = Broken(error)
+            return None
+        environ["wsgi.input"] = BytesIO(sent)
+        return sent if len(sent) == n_bytes else None
+
+    def _find(self, selected: Selected) -> Ready | None:
+        ready = self._memory.fresh(selected)
+        if ready is not None or not is_selected(selected[0]):
+            return ready
+        try:
+            return self._memory.find(selected)
+        except BoughError:
+            return None
+
+
+class Broken:
+    """In the place of a body that broke off: whoever reads it hears so."""
+
+    def __init__(self, error: OSError) -> None:
+        self._error = error
+
+    def read(self, _n_bytes: int = -1) -> NoReturn:
+        """Raises what was raised before."""
+        raise self._error
+
+
+def _asked(environ: "WSGIEnvironment") -> str | None:
+    """The model's name in the address, empty where it is in the body; None if nothing is asked."""
+    path: str = environ.get("PATH_INFO", "")
+    if environ["REQUEST_METHOD"] != "POST" or not path.endswith(PREDICT):
+        return None
+    if path == PREDICT:
+        return ""
+    name = path[len(MODELS) : -len(PREDICT)]
+    if not path.startswith(MODELS) or not name or "/" in name:
+        return None
+    try:
+        return name.encode("latin-1").decode()  # WSGI has bytes as latin-1
+    except UnicodeError:
+        return None
+
+
+def _is_plain(environ: "WSGIEnvironment") -> bool:
+    """Whether a body comes as it is and of known length, and is to be answered in its own form."""
+    return (
+        environ.get("HTTP_ACCEPT", "*/*") in ACCEPTED.get(environ.get("CONTENT_TYPE", ""), ())
+        and environ.get("HTTP_CONTENT_ENCODING", "identity") == "identity"
+        and not environ.get("QUERY_STRING")
+        and LENGTH.fullmatch(environ.get("CONTENT_LENGTH", "")) is not None
+    )
