@@ -30,6 +30,6 @@ ENV PATH=/opt/bough/bin:$PATH \
 USER 10001
 WORKDIR /var/lib/bough
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD \
     ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['BOUGH_PORT'] + '/readyz', timeout=4)"]
 CMD ["bough", "serve"]
