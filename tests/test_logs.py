@@ -40,3 +40,16 @@ def logged(
         "bough", level, __file__, 1, message, arguments, exc_info, extra=extra
     )
     return json.loads(JsonFormatter().format(record))
+
+
+def test_what_is_logged_all_the_time_is_a_line_like_any_other() -> None:
+    program = "import logging; from service.logs import configure_logging, info; "
+    program += "configure_logging('info'); log = logging.getLogger('bough'); "
+    program += "info(log, 'request', {'status': 200}); log.info('request', extra={'status': 200}); "
+    program += "log.setLevel('WARNING'); info(log, 'request', {'status': 500})"
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+
+    assert [line.pop("time")[-6:] for line in lines] == ["+00:00"] * 2
+    assert lines[0] == lines[1]

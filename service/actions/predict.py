@@ -159,12 +159,16 @@ def in_arrays(answer: Answer) -> dict[str, Any]:
 def _class_columns(answer: Answer) -> tuple[dict[str, Any], dict[str, Any]]:
     found = answer.predictions
     classes = answer.loaded.version.classes
-    named = [*classes, None]  # -1, no answer, is the last
+    named = np.array([*classes, None], dtype=object)  # -1, no answer, is the last
     # column by column in memory, which is how they are written
-    tables = (found.probabilities, found.lowest, found.highest)
-    columns, lowest, highest = (np.ascontiguousarray(each.T) for each in tables)
+    columns = list(np.ascontiguousarray(found.probabilities.T))
+    lowest = highest = columns  # as where all rows come to one leaf
+    if found.lowest is not found.probabilities:
+        lowest, highest = (
+            list(np.ascontiguousarray(each.T)) for each in (found.lowest, found.highest)
+        )
     head = {
-        "class": [named[best] for best in found.classes.tolist()],
+        "class": named[found.classes].tolist(),
         "probabilities": dict(zip(classes, columns, strict=True)),
     }
     bounds = zip(classes, lowest, highest, strict=True)

@@ -47,8 +47,21 @@ def _by_column(ready: Ready, values: Floats) -> bytes:
         found = told_at(compiled, nodes)
     else:
         found = _divided(ready, values)
-    columns = in_arrays(Answer(ready.loaded, found, None, ()))
-    return orjson.dumps(columns, option=orjson.OPT_SERIALIZE_NUMPY)
+    return orjson.dumps(_in_texts(in_arrays(Answer(ready.loaded, found, None, ())), {}))
+
+
+def _in_texts(columns: dict[str, Any], texts: dict[int, orjson.Fragment]) -> dict[str, Any]:
+    """The same with texts for arrays, each written once however often it stands there."""
+    made = dict(columns)
+    for name, column in columns.items():
+        if isinstance(column, dict):
+            made[name] = _in_texts(column, texts)
+        elif isinstance(column, np.ndarray):
+            if id(column) not in texts:
+                text = orjson.dumps(column, option=orjson.OPT_SERIALIZE_NUMPY)
+                texts[id(column)] = orjson.Fragment(text)
+            made[name] = texts[id(column)]
+    return made
 
 
 def many(ready: Ready, values: Floats) -> list[bytes]:

@@ -61,19 +61,20 @@ def make_reach(compiled: CompiledTree) -> Reach | None:
 
     Nor is there one where null has branches of its own, or where a split leaves categories out.
     """
-    n_columns = len(compiled.used)
-    if compiled.mixture is None or compiled.is_forgetful:
+    tree = compiled.tree
+    used = np.unique(tree.attribute[tree.is_reached & ~tree.is_leaf])
+    if compiled.mixture is None or compiled.is_forgetful or not 0 < len(used) <= MOST_ATTRIBUTES:
         return None
-    if not 0 < n_columns <= MOST_ATTRIBUTES or _expected_bytes(compiled) > compiled.n_bytes:
+    if _expected_bytes(compiled, len(used)) > compiled.n_bytes or not _leads_on(compiled):
         return None
     starts, ends, leaves = _spans(compiled)
-    shares, asked = _on_the_way(compiled, leaves)
+    shares, asked = _on_the_way(compiled, used, leaves)
     columns = [
         _column(compiled, attribute, starts, ends, shares[:, at] > 0)
-        for at, attribute in enumerate(compiled.used.tolist())
+        for at, attribute in enumerate(used.tolist())
     ]
-    groups = [_patterns(shares[:, at : at + GROUP]) for at in range(0, n_columns, GROUP)]
-    bits = asked @ (1 << np.arange(n_columns))
+    groups = [_patterns(shares[:, at : at + GROUP]) for at in range(0, len(used), GROUP)]
+    bits = asked @ (1 << np.arange(len(used)))
     answers = np.ascontiguousarray(compiled.probabilities[leaves].T)
     return Reach(
         compiled=replace(compiled, mixture=None),
@@ -89,13 +90,21 @@ def make_reach(compiled: CompiledTree) -> Reach | None:
     )
 
 
+def _leads_on(compiled: CompiledTree) -> bool:
+    """Whether at every node there is a branch for those who do not know."""
+    tree = compiled.tree
+    inner = np.flatnonzero(tree.is_reached & ~tree.is_leaf)
+    largest = tree.share[compiled.first_child[inner] + compiled.largest_branch[inner]]
+    return bool((largest > 0).all())
+
+
 def _n_line(n_leaves: int) -> int:
     """The bytes of a line, which are whole words."""
     return -(-n_leaves // 64) * 8
 
 
-def _expected_bytes(compiled: CompiledTree) -> int:
-    n_leaves, n_columns = compiled.n_leaves, len(compiled.used)
+def _expected_bytes(compiled: CompiledTree, n_columns: int) -> int:
+    n_leaves = compiled.n_leaves
     n_values = sum(len(attribute.values) for attribute in compiled.attributes)
     n_lines = len(compiled.tree) - n_leaves + n_values + 2 * n_columns
     return n_lines * (n_leaves // 8 + 40) + 8 * n_leaves * PATTERNS * -(-n_columns // GROUP)
@@ -118,9 +127,9 @@ def _spans(compiled: CompiledTree) -> tuple[Ints, Ints, Ints]:
     return starts, starts + counts, leaves[starts[leaves].argsort()]
 
 
-def _on_the_way(compiled: CompiledTree, leaves: Ints) -> tuple[Floats, Bools]:
+def _on_the_way(compiled: CompiledTree, used: Ints, leaves: Ints) -> tuple[Floats, Bools]:
     """Per leaf and column the product of its shares on the way, and whether it is asked for."""
-    tree, used = compiled.tree, compiled.used
+    tree = compiled.tree
     shares = np.ones((len(tree), len(used)))
     asked = np.zeros((len(tree), len(used)), dtype=bool)
     for level in tree.levels[1:]:

@@ -6,6 +6,7 @@ A stream lasts as long as its job, and a large file as long as the client's conn
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from threading import Semaphore
 from typing import Any
 
@@ -57,6 +58,17 @@ def make_places(settings: Settings) -> Places:
     n_spare = settings.web_threads - 1
     n_streams = max(0, min(settings.max_streams, n_spare))
     return Places(Semaphore(max(1, n_spare)), Semaphore(n_streams))
+
+
+def has_come(stream: object, n_bytes: int) -> bool:
+    """Whether gunicorn has read so much of a body already, beside its head; who knows, if not.
+
+    Then nobody need be waited for, nor told for how long: with a limit every read and write asks
+    the system first, and other threads take their turn in between.
+    """
+    reader = getattr(getattr(stream, "reader", None), "unreader", None)
+    held = getattr(reader, "buf", None)
+    return isinstance(held, BytesIO) and held.getbuffer().nbytes >= n_bytes
 
 
 def be_patient(environ: Mapping[str, Any], seconds: float) -> None:

@@ -21,7 +21,7 @@ from tests.tree.test_walk import Drawn, compiled_of, squares, trees_and_rows
 def reach_of(compiled: CompiledTree) -> Reach:
     """The reach of a tree, however much memory it takes beside it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.tree.reach._expected_bytes", lambda _: 0)
+        patch.setattr("service.tree.reach._expected_bytes", lambda *_: 0)
         reach = make_reach(compiled)
     assert reach is not None
     return reach
@@ -29,7 +29,9 @@ def reach_of(compiled: CompiledTree) -> Reach:
 
 def has_reach(compiled: CompiledTree) -> bool:
     """Whether rows may be divided in a tree, by its shares alone."""
-    return compiled.mixture is not None and not compiled.is_forgetful and len(compiled.used) > 0
+    return (
+        compiled.mixture is not None and not compiled.is_forgetful and not compiled.tree.is_leaf[0]
+    )
 
 
 def assert_same(found: Predictions, expected: Predictions) -> None:
