@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from math import inf
 from threading import Event
 
 import orjson
@@ -18,6 +19,15 @@ PAUSE = 0.002  # seconds between two questions, or else the clients alone would 
 @dataclass(frozen=True)
 class Answer:
     """Which version answered, to a question that was asked and answered at these moments."""
+
+    version: int
+    asked: float
+    answered: float
+
+
+@dataclass(frozen=True)
+class Move:
+    """The alias was led to a version, at some moment between the two."""
 
     version: int
     asked: float
@@ -77,3 +87,14 @@ def _ask(port: int, body: bytes, keeps: bool, told: Told, is_over: Event) -> Non
         if not keeps:
             connection.close()
     connection.close()
+
+
+def age(answer: Answer, moves: list[Move]) -> float:
+    """For how many seconds its version had not been current when the answer was asked for."""
+    ends = [each.answered for each in moves[1:]] + [inf]
+    last = max(
+        end
+        for each, end in zip(moves, ends, strict=True)
+        if each.version == answer.version and each.asked <= answer.answered
+    )
+    return max(0.0, answer.asked - last)

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from sqlalchemy import text
 
 from service.storage.engine import open_store
 from service.storage.models import set_warm
-from tests.clients import Answer, asking
+from tests.clients import Move, age, asking
 from tests.conftest import TEMPLATE
 from tests.postgres import Postgres
 from tests.server import Web, children_of, serving
@@ -146,15 +145,6 @@ def test_processes_share_nothing_but_the_address_they_listen_on(
     postgres.drop(name)
 
 
-@dataclass(frozen=True)
-class Move:
-    """The alias was led to a version, at some moment between the two."""
-
-    version: int
-    asked: float
-    answered: float
-
-
 def test_an_alias_that_moves_is_followed_by_all_servers_within_a_second(
     postgres: Postgres, tmp_path: Path
 ) -> None:
@@ -188,17 +178,6 @@ def moved(web: Web, version: int) -> Move:
         answer = client.put("/models/melons/aliases/champion", json={"version": version})
     assert answer.is_success, answer.text
     return Move(version, asked, time.monotonic())
-
-
-def age(answer: Answer, moves: list[Move]) -> float:
-    """For how many seconds its version had not been current when the answer was asked for."""
-    ends = [each.answered for each in moves[1:]] + [inf]
-    last = max(
-        end
-        for each, end in zip(moves, ends, strict=True)
-        if each.version == answer.version and each.asked <= answer.answered
-    )
-    return answer.asked - last
 
 
 def n_bytes(pid: int) -> int:

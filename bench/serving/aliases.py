@@ -17,6 +17,7 @@ from bench.serving.bodies import JSON, named_rows
 from bench.serving.ours import PATIENCE, Wishes, order, serving, training
 from bench.serving.stores import answered_version, rows_of
 from bench.serving.verdicts import Verdict, at_least, at_most
+from tests.clients import Answer, Move, age
 from tests.postgres import started_own
 from tests.server import ended
 
@@ -26,24 +27,6 @@ N_CLIENTS = 8
 PAUSE = 2.5  # seconds between two moves, so that a version that is too old shows
 OLDEST = 1.0  # seconds, the limit
 TIMEOUT = 30.0
-
-
-@dataclass(frozen=True)
-class Move:
-    """The alias was led to a version, at some moment between the two."""
-
-    version: int
-    asked: float
-    answered: float
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a client was told, and when it had asked."""
-
-    version: int
-    asked: float
-    answered: float
 
 
 @dataclass(frozen=True)
@@ -146,14 +129,3 @@ def ask_on_and_on(port: int, body: bytes, log: Log, over: Event) -> None:
         else:
             log.failures.append(f"{response.status}: {told[:200]!r}")
     connection.close()
-
-
-def age(answer: Answer, moves: list[Move]) -> float:
-    """For how long its version had not been in use when the answer was asked for."""
-    ends = [each.answered for each in moves[1:]] + [inf]
-    last = max(
-        end
-        for each, end in zip(moves, ends, strict=True)
-        if each.version == answer.version and each.asked <= answer.answered
-    )
-    return max(0.0, answer.asked - last)

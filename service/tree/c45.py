@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from service.tree.params import Params
 
 NEARLY = 1e-3  # how far below the average a gain may lie
-NEIGHBOURS = 1e-5  # values closer than this are not cut apart
 WIDE = 0.3  # an attribute with this many categories a row stays out of the average
 
 

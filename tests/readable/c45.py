@@ -11,8 +11,9 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
-from service.tree.c45 import NEARLY, NEIGHBOURS, R8, WIDE, Rules
+from service.tree.c45 import NEARLY, R8, WIDE, Rules
 from service.tree.context import Context
+from service.tree.kernels.c45 import NEIGHBOURS
 from service.tree.nodes import Split
 from tests.readable.candidate import Candidate, cut_value
 from tests.readable.parts import View, totals
