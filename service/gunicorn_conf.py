@@ -9,6 +9,7 @@ import sys
 from time import monotonic
 from typing import Any
 
+from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
 from service.logs import logging_config
@@ -19,7 +20,6 @@ _settings = read_settings(os.environ)
 _MEMORY = "/dev/shm"
 FAREWELL = 2.0  # seconds in which clients may still use a connection that they keep
 GLANCE = 0.05  # seconds between two looks whether they all have left
-SWITCH = 0.001  # seconds after which a thread that computes lets others go on; Python's are 5 ms
 
 wsgi_app = "service.wsgi:app"
 bind = [_settings.address]
@@ -32,15 +32,20 @@ graceful_timeout = 30
 preload_app = True  # workers share what is imported, and are there at once
 worker_tmp_dir = _MEMORY if os.access(_MEMORY, os.W_OK) else None  # a disk may hold a heartbeat up
 control_socket_disable = True  # it lies in the home directory, where two services would meet
-accesslog = None  # web logs each request itself
 logconfig_dict = logging_config(_settings.log_level)
 # gunicorn gives its logger a handler of its own first; naming the logger here replaces it.
 logconfig_dict["loggers"]["gunicorn.error"] = {"handlers": ["stderr"], "propagate": False}
 
 
+class logger_class(Logger):  # type: ignore[misc]  # noqa: N801 (gunicorn's name for it)
+    """Tells of gunicorn itself; of requests the web does."""
+
+    def access(self, *_told: object) -> None:
+        """Says nothing, in next to no time: what it would say is made before it is thrown away."""
+
+
 def post_worker_init(worker: Any) -> None:
     """Makes the app one of this process, before it answers anything."""
-    sys.setswitchinterval(SWITCH)
     context: Context = worker.wsgi.extensions[EXTENSION]
     context.store.forget()
     context.warmth.start()

@@ -6,14 +6,17 @@ Of an exception only its type and where it arose are told: its text may hold val
 import logging
 import logging.config
 import traceback
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from time import time
+from threading import Event, Thread
+from time import sleep, time
 from typing import Any, TextIO
 
 import orjson
 
+MOMENT = 0.02  # seconds in which lines are gathered
 ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -43,24 +46,59 @@ def _line(moment: float, level: str, logger: str, message: str, more: Mapping[st
 
 
 class Lines(logging.StreamHandler[TextIO]):
-    """Writes lines to stderr."""
+    """Writes lines to stderr: records at once, others gathered for a moment, in order.
 
-    def write(self, line: str) -> None:
-        """Write a line that is no record; who logs goes on in any case, as with records."""
+    To write is to let other threads go first, and to wait for them: not once for every request.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gathered: deque[str] = deque()
+        self._are_some = Event()
+        self._writer: Thread | None = None
+
+    def gather(self, line: str) -> None:
+        """Have a line written soon, that is no record."""
+        self._gathered.append(line)
+        if not self._are_some.is_set():
+            self._are_some.set()
+            if self._writer is None or not self._writer.is_alive():  # as after a fork
+                self._writer = Thread(target=self._write_on, name="log", daemon=True)
+                self._writer.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, after all that was gathered before it."""
+        self._write_gathered()
+        super().emit(record)
+
+    def flush(self) -> None:
+        """Write what was gathered; called when the process ends, too."""
+        self._write_gathered()
+        super().flush()
+
+    def _write_gathered(self) -> None:
         self.acquire()
         try:
-            with suppress(OSError, ValueError):
-                self.stream.write(line + self.terminator)
-                self.flush()
+            lines = [self._gathered.popleft() for _ in range(len(self._gathered))]
+            with suppress(OSError, ValueError):  # who logs goes on in any case
+                self.stream.write("".join(line + self.terminator for line in lines))
+                if lines:
+                    self.stream.flush()
         finally:
             self.release()
+
+    def _write_on(self) -> None:
+        while self._are_some.wait():
+            sleep(MOMENT)
+            self._are_some.clear()
+            self._write_gathered()
 
 
 def info(log: logging.Logger, message: str, fields: Mapping[str, Any]) -> None:
     """Log what is logged all the time, without a record if nobody but ourselves would see it."""
     handlers = logging.root.handlers
     if len(handlers) == 1 and isinstance(handlers[0], Lines) and log.isEnabledFor(logging.INFO):
-        handlers[0].write(_line(time(), "INFO", log.name, message, fields))
+        handlers[0].gather(_line(time(), "INFO", log.name, message, fields))
     else:
         log.info(message, extra=fields)
 

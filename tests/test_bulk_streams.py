@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from http.client import HTTPResponse
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -134,8 +135,12 @@ def test_clients_that_go_away_leave_room_for_others(web: Web) -> None:
             body = rows(BLOCK)
             connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
             connection.sendall(b"%x\r\n%b\r\n" % (len(body), body))
-    with asking(web, [rows(10)]) as answer:
-        assert (answer.status, len(answer.read().splitlines())) == (200, 10)
+    told, deadline = b"", monotonic() + READ_SECONDS  # those who are silent would be waited for
+    while len(told.splitlines()) != 10 and monotonic() < deadline:
+        with asking(web, [rows(10)]) as answer:
+            told = answer.read()
+
+    assert (answer.status, len(told.splitlines())) == (200, 10)
 
 
 def test_arrow_is_not_loaded_before_somebody_sends_it(web: Web) -> None:

@@ -53,3 +53,17 @@ def test_what_is_logged_all_the_time_is_a_line_like_any_other() -> None:
 
     assert [line.pop("time")[-6:] for line in lines] == ["+00:00"] * 2
     assert lines[0] == lines[1]
+
+
+def test_lines_are_gathered_and_written_in_order_by_each_process() -> None:
+    program = "import logging, os, sys, time; from service.logs import configure_logging, info; "
+    program += "configure_logging('info'); log = logging.getLogger('bough'); "
+    program += "info(log, 'a', {}); log.info('b'); info(log, 'c', {}); "
+    program += 'time.sleep(0.5); os.write(2, b\'{"message": "d"}\\n\'); '
+    program += "child = os.fork(); child and os.waitpid(child, 0); "
+    program += "info(log, 'f' if child else 'e', {}); child or time.sleep(0.5); "
+    program += "child or os._exit(0)"
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert [*"abcdef"] == [json.loads(line)["message"] for line in ended.stderr.splitlines()]

@@ -87,9 +87,7 @@ def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes]:
 def _lost(ready: Ready, rows: Sequence[Sequence[float | None]]) -> list[bytes]:
     """What is told of rows that do not know their way."""
     if ready.reach is not None and len(rows) <= FEW_LOST:
-        found = [each for row in rows if (each := mix(ready.reach, row)) is not None]
-        if len(found) == len(rows):
-            return written(_mixed(ready.loaded, each) for each in found)
+        return written(_mixed(ready.loaded, mix(ready.reach, row)) for row in rows)
     return _told(ready, _divided(ready, np.array(rows, dtype=np.float64)))
 
 

@@ -42,18 +42,15 @@ class Reach:
     n_line: int  # bytes of a line
     shares: tuple[Floats, ...]  # per group of columns, pattern by pattern for each leaf
     asked: Ints  # per leaf the columns that are asked for on the way, as bits
-    # what single numbers are read from without numpy; by leaf but for the shares, which are these
-    shown: tuple[memoryview, ...]
-    bits: memoryview  # of asked
-    answers: tuple[memoryview, ...]
-    variance: memoryview
+    answers: tuple[Floats, ...]  # per class, in regression once, those of all leaves
+    variance: Floats  # per leaf
 
     @property
     def n_bytes(self) -> int:
         """About how much memory this takes."""
         lines = sum(len(column.lines) + 40 * len(column.cuts) for column in self.columns)
-        views = (self.bits, self.variance, *self.answers, *self.shown)
-        return lines + self.leaves.nbytes + sum(view.nbytes for view in views)
+        arrays = (self.leaves, self.asked, self.variance, *self.answers, *self.shares)
+        return lines + sum(each.nbytes for each in arrays)
 
 
 def make_reach(compiled: CompiledTree) -> Reach | None:
@@ -74,19 +71,15 @@ def make_reach(compiled: CompiledTree) -> Reach | None:
         for at, attribute in enumerate(used.tolist())
     ]
     groups = [_patterns(shares[:, at : at + GROUP]) for at in range(0, len(used), GROUP)]
-    bits = asked @ (1 << np.arange(len(used)))
-    answers = np.ascontiguousarray(compiled.probabilities[leaves].T)
     return Reach(
         compiled=replace(compiled, mixture=None),
         leaves=leaves,
         columns=tuple(columns),
         n_line=_n_line(len(leaves)),
         shares=tuple(groups),
-        asked=bits,
-        shown=tuple(each.data for each in groups),
-        bits=bits.data,
-        answers=tuple(each.data for each in answers),
-        variance=compiled.tree.variance[leaves].data,
+        asked=asked @ (1 << np.arange(len(used))),
+        answers=tuple(np.ascontiguousarray(compiled.probabilities[leaves].T)),
+        variance=compiled.tree.variance[leaves],
     )
 
 

@@ -2,10 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from math import nan, sqrt
-from operator import add, itemgetter, mul, or_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +16,7 @@ from service.tree.reach import GROUP, PATTERNS, Reach
 from service.tree.route import Routed
 
 MOST_ROWS = 1000  # looked up together
-MOST_LEAVES = 500  # that one row may reach without numpy
-BLOCK = 128  # terms; numpy halves longer sums
+LITTLE = 500  # things; with more of them numpy lets other threads go first
 
 
 def predict_by(reach: Reach, values: Floats) -> Predictions:
@@ -84,29 +81,33 @@ class Mixed(NamedTuple):
     unknown: list[int]  # the attributes that mattered
 
 
-def mix(reach: Reach, row: Sequence[float | None]) -> Mixed | None:
-    """What is told of one row of numbers, None being null; None if it reaches very many leaves.
+def mix(reach: Reach, row: Sequence[float | None]) -> Mixed:
+    """What is told of one row of numbers, None being null: as among others, in fewer steps.
 
-    Without numpy, each call of which may let other threads go first.
+    Of numpy it takes what lets no other thread go first where there is little to do.
     """
     bits, pattern = _look_up(reach, row)
-    if bits.bit_count() > MOST_LEAVES:
-        return None
-    places = list(_places(bits))
+    places = _places(bits, reach.n_line)
+    answers = [each[places] for each in reach.answers]
     weights = _weights(reach, places, pattern)
     # shares sum to one only up to rounding; a single leaf is exact as it is
-    total = summed(weights) if len(places) > 1 else 1.0
-    answers = [_at(places, each) for each in reach.answers]
-    means = [summed([*map(mul, weights, each)]) / total for each in answers]
+    total = _summed(weights) if len(places) > 1 else 1.0
+    means = [_summed(weights * each) / total for each in answers]
     spread = nan
     if reach.compiled.tree.is_regression:
-        apart = [answer - means[0] for answer in answers[0]]
-        squares = map(add, _at(places, reach.variance), map(mul, apart, apart))
-        spread = summed([*map(mul, weights, squares)]) / total
-    met = reduce(or_, _at(places, reach.bits)) & pattern
+        apart = answers[0] - means[0]
+        spread = _summed(weights * (reach.variance[places] + apart * apart)) / total
+    met = int(np.bitwise_or.reduce(reach.asked[places])) & pattern
     unknown = [each.attribute for at, each in enumerate(reach.columns) if met >> at & 1]
-    bounds = ([*map(min, answers)], [*map(max, answers)])
+    bounds = (
+        [float(each(one)) for one in answers] for each in (np.minimum.reduce, np.maximum.reduce)
+    )
     return Mixed(means, *bounds, sqrt(spread), len(places), unknown)
+
+
+def _summed(terms: Floats) -> float:
+    """The sum in the order of `reduceat`, so that not a bit differs."""
+    return float(np.add.reduce(terms[1:], initial=terms[0]))
 
 
 def _look_up(reach: Reach, row: Sequence[float | None]) -> tuple[int, int]:
@@ -123,42 +124,22 @@ def _look_up(reach: Reach, row: Sequence[float | None]) -> tuple[int, int]:
     return bits, pattern
 
 
-def _places(bits: int) -> Iterator[int]:
-    digits = f"{bits:b}"[::-1]
-    at = digits.find("1")
-    while at >= 0:
-        yield at
-        at = digits.find("1", at + 1)
+def _places(bits: int, n_line: int) -> Ints:
+    """Where bits are set."""
+    marks = np.frombuffer(bits.to_bytes(n_line, "little"), dtype=np.uint8)
+    marks = np.unpackbits(marks, bitorder="little").view(np.bool_)
+    return np.concatenate(
+        [marks[at : at + LITTLE].nonzero()[0] + at for at in range(0, len(marks), LITTLE)]
+    )
 
 
-def _at(places: Sequence[int], line: memoryview) -> Sequence[Any]:
-    return itemgetter(*places)(line) if len(places) > 1 else (line[places[0]],)
-
-
-def _weights(reach: Reach, places: Sequence[int], pattern: int) -> Sequence[float]:
-    weights: Sequence[float] = ()
-    n_leaves = len(reach.leaves)
-    for shares in reach.shown:
+def _weights(reach: Reach, places: Ints, pattern: int) -> Floats:
+    """How much of a row with such a pattern of nulls comes to each of these leaves."""
+    n_leaves, weights = len(reach.leaves), None
+    for shares in reach.shares:
         start = (pattern & PATTERNS - 1) * n_leaves
-        more = _at(places, shares[start : start + n_leaves])
-        weights = [*map(mul, weights, more)] if weights else more
+        if start:  # else all of it, whatever the leaf
+            more = shares[start : start + n_leaves][places]
+            weights = more if weights is None else weights * more
         pattern >>= GROUP
-    return weights
-
-
-def summed(terms: Sequence[float]) -> float:
-    """The sum in the order in which numpy's add.reduceat takes it, so that not a bit differs."""
-    return terms[0] + _summed(terms[1:])
-
-
-def _summed(terms: Sequence[float]) -> float:
-    n_terms = len(terms)
-    if n_terms > BLOCK:
-        half = n_terms // 2
-        half -= half % 8
-        return _summed(terms[:half]) + _summed(terms[half:])
-    whole = n_terms - n_terms % 8
-    if not whole:
-        return reduce(add, terms, -0.0)
-    a, b, c, d, e, f, g, h = (reduce(add, terms[start:whole:8]) for start in range(8))
-    return reduce(add, terms[whole:], ((a + b) + (c + d)) + ((e + f) + (g + h)))
+    return np.ones(len(places)) if weights is None else weights

@@ -69,7 +69,7 @@ def body_chunks(most: int, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     be_patient(request.environ, seconds)
     try:
         yield from _chunks(most, size)
-    except TimeoutError:
+    except (BlockingIOError, TimeoutError):  # under gunicorn it is the first
         detail = f"The body did not arrive: nothing came for {seconds} seconds."
         raise RequestTimeout(detail) from None
     except OSError:  # of the connection, or of how it was cut into chunks

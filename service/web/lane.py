@@ -22,7 +22,7 @@ from service.web.context import EXTENSION, Context
 from service.web.media import ARROW, JSON, TYPES
 from service.web.names import is_selected
 from service.web.packing import fitted
-from service.web.places import LARGE_BODY, be_patient, has_come
+from service.web.places import LARGE_BODY, be_patient
 from service.web.requests import STARTED, headers_of, id_of, note
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 PREDICT, MODELS = "/predict", "/models/"
 LENGTH = re.compile("[0-9]{1,15}")
-FITS = 16 * 1024  # bytes of an answer that find room on the way to a client who does not read
 _JSON = frozenset({"*/*", "application/json", "application/json, text/plain, */*"})
 ACCEPTED = {  # what may be accepted so that a body is answered in its own form
     "application/json": _JSON,
@@ -73,8 +72,6 @@ class Lane:
         request_id = id_of(environ.get("HTTP_X_REQUEST_ID", ""))
         note("POST", f"{MODELS}{{name}}{PREDICT}" if name else PREDICT, 200, started, request_id)
         answer, packing = fitted(told[0], environ.get("HTTP_ACCEPT_ENCODING", ""))
-        if len(answer) > FITS:
-            be_patient(environ, self._settings.read_seconds)
         lengths = [*told[1], ("Content-Length", str(len(answer)))]
         start_response("200 OK", lengths + packing + headers_of(request_id))
         return [answer]
@@ -104,8 +101,7 @@ class Lane:
         n_bytes = int(environ["CONTENT_LENGTH"])
         if n_bytes > min(self._settings.max_body_bytes, LARGE_BODY):
             return None
-        if not has_come(environ["wsgi.input"], n_bytes):
-            be_patient(environ, self._settings.read_seconds)
+        be_patient(environ, self._settings.read_seconds)
         try:
             sent: bytes = environ["wsgi.input"].read(n_bytes)
         except OSError as error:

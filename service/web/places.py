@@ -3,11 +3,13 @@
 A stream lasts as long as its job, and a large file as long as the client's connection is slow.
 """
 
+import struct
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
-from threading import Semaphore
+from socket import SO_RCVTIMEO, SO_SNDTIMEO, SOL_SOCKET
+from threading import Lock, Semaphore
 from typing import Any
 
 from service.errors import Unavailable
@@ -15,7 +17,37 @@ from service.settings import Settings
 
 LARGE = 1024 * 1024  # bytes of a file from which on it needs a place
 LARGE_BODY = 4 * 1024 * 1024  # bytes of rows from which on they are read in parts
+SHORT = 0.001  # seconds; Python's own are 0.005
 BUSY = "As many large bodies as can be at a time are on their way; try again."
+
+
+class Haste:
+    """A block in which a thread that computes lets the others go on after a short while.
+
+    Who answers a small request takes and gives back the interpreter several times, and waits each
+    time. Where nobody computes for long it would only take longer: threads interrupt each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_blocks = 0
+        self._usual = 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_blocks == 0:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(SHORT)
+            self._n_blocks += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._n_blocks -= 1
+            if self._n_blocks == 0:
+                sys.setswitchinterval(self._usual)
+
+
+HASTE = Haste()
 
 
 @dataclass(frozen=True)
@@ -48,7 +80,8 @@ class Places:
         if not self.all.acquire(blocking=False):
             raise Unavailable(BUSY)
         try:
-            yield
+            with HASTE:
+                yield
         finally:
             self.all.release()
 
@@ -60,19 +93,15 @@ def make_places(settings: Settings) -> Places:
     return Places(Semaphore(max(1, n_spare)), Semaphore(n_streams))
 
 
-def has_come(stream: object, n_bytes: int) -> bool:
-    """Whether gunicorn has read so much of a body already, beside its head; who knows, if not.
-
-    Then nobody need be waited for, nor told for how long: with a limit every read and write asks
-    the system first, and other threads take their turn in between.
-    """
-    reader = getattr(getattr(stream, "reader", None), "unreader", None)
-    held = getattr(reader, "buf", None)
-    return isinstance(held, BytesIO) and held.getbuffer().nbytes >= n_bytes
-
-
 def be_patient(environ: Mapping[str, Any], seconds: float) -> None:
-    """Give up a client that takes longer than this for the next bytes, sent or received."""
+    """Give up a client that takes longer than this for the next bytes, sent or received.
+
+    The system is told, not the socket: that would ask before each read and write whether it may,
+    and other threads would take their turn in between. Who is given up has a BlockingIOError.
+    """
     connection = environ.get("gunicorn.socket")
     if connection is not None:
-        connection.settimeout(seconds)
+        whole = int(seconds)
+        limit = struct.pack("@ll", whole, int((seconds - whole) * 1e6))
+        connection.setsockopt(SOL_SOCKET, SO_RCVTIMEO, limit)
+        connection.setsockopt(SOL_SOCKET, SO_SNDTIMEO, limit)

@@ -245,15 +245,20 @@ def test_an_id_of_another_form_is_replaced(alone: Client) -> None:
 class Late(BytesIO):
     """A body that does not come."""
 
+    def __init__(self, error: type[OSError]) -> None:
+        super().__init__()
+        self._error = error
+
     def read(self, _size: int | None = -1) -> bytes:
-        raise TimeoutError
+        raise self._error
 
 
-def test_a_body_that_does_not_come_is_told_by_flask(app: Flask) -> None:
+@pytest.mark.parametrize("error", [BlockingIOError, TimeoutError])
+def test_a_body_that_does_not_come_is_told_by_flask(app: Flask, error: type[OSError]) -> None:
     surroundings = {"wsgi.input_terminated": True}
     answer = app.test_client().post(
         "/predict",
-        input_stream=Late(),
+        input_stream=Late(error),
         content_type=JSON,
         content_length=10,
         environ_overrides=surroundings,
