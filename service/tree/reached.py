@@ -99,10 +99,9 @@ def mix(reach: Reach, row: Sequence[float | None]) -> Mixed:
         spread = _summed(weights * (reach.variance[places] + apart * apart)) / total
     met = int(np.bitwise_or.reduce(reach.asked[places])) & pattern
     unknown = [each.attribute for at, each in enumerate(reach.columns) if met >> at & 1]
-    bounds = (
-        [float(each(one)) for one in answers] for each in (np.minimum.reduce, np.maximum.reduce)
-    )
-    return Mixed(means, *bounds, sqrt(spread), len(places), unknown)
+    lowest = [float(np.minimum.reduce(each)) for each in answers]
+    highest = [float(np.maximum.reduce(each)) for each in answers]
+    return Mixed(means, lowest, highest, sqrt(spread), len(places), unknown)
 
 
 def _summed(terms: Floats) -> float:
