@@ -8,12 +8,14 @@ from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
 
+import numpy as np
+
 from service.tree.attribute import Kind
 from service.tree.checks import contradictions
 from service.tree.compiled import compile_tree
 from service.tree.costs import expected_costs
 from service.tree.crew import dismiss
-from service.tree.dataset import Dataset
+from service.tree.dataset import Dataset, rows_of
 from service.tree.encode import Declaration
 from service.tree.learn import study
 from service.tree.params import CHOICES, PRESETS, Params
@@ -54,7 +56,8 @@ def load() -> None:
             for params in (*presets.values(), replace(presets["none"], pruning="hold_out")):
                 learned = _learned(data, params)
             _predict(data, learned)
-        large, plain = _dataset(PLAIN, target, MANY_ROWS), next(_presets(target))
+        large = rows_of(_dataset(PLAIN, target), np.resize(np.arange(N_ROWS), MANY_ROWS))
+        plain = next(_presets(target))
         for search in ("exact", "histogram"):
             _learned(large, replace(plain, search=search))
     dismiss()
@@ -72,11 +75,11 @@ def warm() -> None:
             _predict(difficult, _learned(difficult, params))
 
 
-def _dataset(inputs: Mapping[str, tuple[Any, ...]], target: str, n_rows: int = N_ROWS) -> Dataset:
+def _dataset(inputs: Mapping[str, tuple[Any, ...]], target: str) -> Dataset:
     columns = {**inputs, target: TARGETS[target]}
-    repeated = {name: list(islice(cycle(columns[name]), n_rows)) for name in columns}
+    repeated = {name: list(islice(cycle(columns[name]), N_ROWS)) for name in columns}
     plan = Plan(target, DECLARED, weight=WEIGHT if WEIGHT in inputs else None)
-    return make_dataset(Table(repeated, n_rows, ("data", "columns")), plan)
+    return make_dataset(Table(repeated, N_ROWS, ("data", "columns")), plan)
 
 
 def _learned(data: Dataset, params: Params) -> Learned:
