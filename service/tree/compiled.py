@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Attribute, Kind
 from service.tree.encode import codes_of
 from service.tree.mixture import Mixture, make_mixture
@@ -35,10 +35,19 @@ class CompiledTree:
     mixture: Mixture | None  # what nodes answer to rows that know nothing of what is below
 
     @cached_property
+    def has_null_branches(self) -> bool:
+        """Whether null has a branch of its own anywhere."""
+        return bool((self.null_branch >= 0).any())
+
+    @cached_property
+    def is_coded(self) -> Bools:
+        """Per node whether it asks for a category."""
+        return ~self.tree.is_leaf & (self.tree.split != Split.THRESHOLD)
+
+    @cached_property
     def is_plain(self) -> bool:
         """Whether all splits are thresholds and null has no branch of its own."""
-        inner = self.tree.split[~self.tree.is_leaf]
-        return bool((inner == Split.THRESHOLD).all() and (self.null_branch < 0).all())
+        return not (self.is_coded.any() or self.has_null_branches)
 
     @cached_property
     def used(self) -> Ints:

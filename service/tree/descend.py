@@ -52,11 +52,27 @@ def descend(compiled: CompiledTree, cells: Cells) -> Ints:
 def children_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> tuple[Ints, Bools]:
     """Per value the child it leads to from its node, and where the node does not say."""
     children = compiled.first_child.take(nodes)
-    if compiled.is_plain:
-        children += given > compiled.threshold.take(nodes)
-        return children, np.isnan(given)
-    branches = branches_at(compiled, nodes, given)
-    return children + branches, branches < 0
+    if compiled.has_null_branches:
+        branches = branches_at(compiled, nodes, given)
+        return children + branches, branches < 0
+    is_lost = np.isnan(given)
+    children += given > compiled.threshold.take(nodes)  # which is false where there is none
+    if not compiled.is_plain:
+        (coded,) = (compiled.is_coded.take(nodes) & ~is_lost).nonzero()
+        codes = given.take(coded).astype(np.int64)
+        branches = _branches_of(compiled, nodes.take(coded), codes)
+        children[coded] += branches
+        is_lost[coded] = branches < 0
+    return children, is_lost
+
+
+def _branches_of(compiled: CompiledTree, nodes: Ints, codes: Ints) -> Ints:
+    """Per category the branch it takes at its node, -1 where that leaves it out."""
+    starts = compiled.table_start.take(nodes)
+    (own,) = (starts < 0).nonzero()  # each category has its own branch
+    branches = compiled.table.take(starts + codes, mode="clip") if len(own) < len(nodes) else codes
+    branches[own] = codes[own]
+    return branches
 
 
 def branches_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
