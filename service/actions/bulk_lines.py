@@ -10,6 +10,7 @@ import orjson
 from service.actions.ask_parts import rows_decoder
 from service.actions.bulk import PLACE, Asked, Block, encoded
 from service.actions.form import UNREADABLE, Form, values_of
+from service.actions.wrong_json import what_is_wrong
 from service.errors import InvalidData, LineFault, pointer
 from service.files.reading.ndjson_line import LONGEST_LINE
 from service.files.reading.unpack import BOM
@@ -121,5 +122,5 @@ def _object(line: bytes) -> dict[str, Any] | str:
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        return f"is no JSON: {error.msg}"
+        return what_is_wrong(line, error, error.msg)
     return found if isinstance(found, dict) else "must be an object"

@@ -7,6 +7,7 @@ import io
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,12 @@ COMPRESSION = 3  # of a batch, also of the one that a dictionary is
 ROWS_PER_BYTE = 8  # at the most: something must have been sent of every row
 FREE_ROWS = 4_096  # of a batch that is all null
 NOT_ARROW = "The body is no Arrow IPC stream, or some of it was lost."
+A_FILE = "The body is an Arrow file (Feather); send an Arrow IPC stream (pyarrow.ipc.new_stream)."
+FILE, FIRST, LONGEST = (
+    b"ARROW1",
+    b"\xff\xff\xff\xff",
+    1 << 24,
+)  # bytes of a first message, without FIRST
 
 
 class Views(io.RawIOBase):
@@ -64,9 +71,21 @@ class Checked(Views):
 def open_batches(chunks: Iterator[bytes], most: int) -> tuple[list[str], Iterator[Any]]:
     """The names of the columns, and the record batches; none has more than so many bytes."""
     with damage_told():
-        options, source = pa.ipc.IpcReadOptions(use_threads=False), Stream(chunks, most)
+        options, source = pa.ipc.IpcReadOptions(use_threads=False), Stream(_begun(chunks), most)
         reader = pa.ipc.open_stream(Checked(source), options=options)
         return reader.schema.names, _batches(reader, source, most)
+
+
+def _begun(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same chunks, if they begin as a stream does; or Arrow would read a length out of them."""
+    first = b""
+    while len(first) < len(FILE) and (chunk := next(chunks, b"")):
+        first += chunk
+    if first.startswith(FILE):
+        raise InvalidData(A_FILE)
+    if not first.startswith(FIRST) and int.from_bytes(first[:4], "little") > LONGEST:
+        raise InvalidData(NOT_ARROW)
+    return chain([first], chunks)
 
 
 def _batches(reader: Any, source: Stream, most: int) -> Iterator[Any]:

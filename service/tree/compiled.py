@@ -42,7 +42,8 @@ class CompiledTree:
     @cached_property
     def is_coded(self) -> Bools:
         """Per node whether it asks for a category."""
-        return ~self.tree.is_leaf & (self.tree.split != Split.THRESHOLD)
+        marks: Bools = ~self.tree.is_leaf & (self.tree.split != Split.THRESHOLD)
+        return marks
 
     @cached_property
     def is_plain(self) -> bool:

@@ -55,7 +55,7 @@ def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
     """The rows whose bits are set in words (row, word), and which bits these are."""
     (held,) = words.ravel().nonzero()  # most words hold no leaf
     marks = np.unpackbits(words.ravel().take(held).view(np.uint8), bitorder="little")
-    (bits,) = marks.nonzero()
+    (bits,) = marks.view(np.bool_).nonzero()
     held = held.take(bits >> 6)
     rows = held // words.shape[1]
     return rows, (held - rows * words.shape[1] << 6) + (bits & 63)

@@ -13,6 +13,7 @@ from werkzeug.exceptions import (
     UnsupportedMediaType,
 )
 
+from service.actions.wrong_json import what_is_wrong
 from service.errors import Fault, InvalidData
 from service.web.context import context
 from service.web.packing import unpacked
@@ -38,7 +39,7 @@ def parse_body(sent: bytes) -> dict[str, Any]:
     try:
         body = orjson.loads(sent)
     except orjson.JSONDecodeError as error:
-        raise BadRequest(_what_is_wrong(sent, error)) from None
+        raise BadRequest(f"The body {what_is_wrong(sent, error, str(error))}") from None
     if not isinstance(body, dict):
         detail = "The body must be a JSON object."
         raise InvalidData(detail, [Fault("", detail)])
@@ -53,14 +54,6 @@ def _check_type() -> None:
         raise UnsupportedMediaType("The body must have the Content-Type application/json.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         raise UnsupportedMediaType("JSON is UTF-8; another charset cannot be read.")
-
-
-def _what_is_wrong(sent: bytes, error: orjson.JSONDecodeError) -> str:
-    if "infinity" in str(error):
-        return f"The body holds a number that is too large: {error}"
-    if b"NaN" in sent or b"Infinity" in sent:
-        return f"The body is not JSON, which has no NaN and no Infinity; send null: {error}"
-    return f"The body is not JSON: {error}"
 
 
 def body_chunks(most: int, size: int = CHUNK_BYTES) -> Iterator[bytes]:

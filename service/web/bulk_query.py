@@ -64,7 +64,7 @@ def read_query(name: str | None) -> Mapping[str, Any]:
 
 def refuse_query(query: Mapping[str, Any]) -> None:
     """InvalidParameters if there are any: JSON says all of this in its body."""
-    _refuse(Fault(name, "is for other forms: a JSON body says this itself") for name in query)
+    _refuse(Fault(name, "a JSON body says all of this itself") for name in query)
 
 
 def read_asked(query: Mapping[str, Any], name: str | None) -> Asked:

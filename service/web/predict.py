@@ -137,6 +137,7 @@ def predict_rows_with_model(name: str) -> Response:
 def explain_rows() -> Response:
     """Explain predictions: each with the weighted paths that it is the mean of."""
     settings = context().settings
+    refuse_query(request.args)
     limits = Limits(settings.max_explain_rows, settings.max_train_cells)
     question = read_question(read_body(), limits, name=None, also=frozenset())
     loaded = _load(question)

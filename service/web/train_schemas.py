@@ -80,7 +80,9 @@ class TrainSchema(Schema):
     data = fields.Dict(required=True, metadata={"allOf": [components.ref("Table")]})
     task = fields.String(
         validate=validate.OneOf(TASKS),
-        metadata=about("Left open, fractions or many whole numbers are a regression."),
+        metadata=about(
+            "Left open, fractions or more than 20 different whole numbers are a regression."
+        ),
     )
     attributes = fields.List(fields.Nested(DeclarationSchema), load_default=list)
     classes = fields.List(

@@ -171,13 +171,14 @@ def test_an_error_in_a_later_block_of_ndjson_is_the_last_line(served: FlaskClien
     ("line", "detail"),
     [
         (b"[]", "must be an object"),
-        (b'{"density": 1} {"density": 2}', "is no JSON"),
-        (b'{"density": 1}, {"density": 2}', "is no JSON"),
-        (b'{"colour": "\xff"}', "is no JSON"),
-        (b'{"density": NaN}', "is no JSON"),
-        (b'{"density":\n1}', "is no JSON"),
-        (b'{"colour": "bl\nack"}', "is no JSON"),
-        (b'{"density": 1}, {"density": 2}\n{"colour": "bl\nack"}', "is no JSON"),
+        (b'{"density": 1} {"density": 2}', "is not JSON"),
+        (b'{"density": 1}, {"density": 2}', "is not JSON"),
+        (b'{"colour": "\xff"}', "is not JSON"),
+        (b'{"density": NaN}', "is not JSON, which has no NaN"),
+        (b'{"density": 1e400}', "holds a number that is too large"),
+        (b'{"density":\n1}', "is not JSON"),
+        (b'{"colour": "bl\nack"}', "is not JSON"),
+        (b'{"density": 1}, {"density": 2}\n{"colour": "bl\nack"}', "is not JSON"),
     ],
 )
 def test_a_line_that_is_no_object_is_named(

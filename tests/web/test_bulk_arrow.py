@@ -205,3 +205,20 @@ def test_a_stream_that_ends_early_is_answered_up_to_a_batch_or_refused(
     answer = melon_client.post("/models/melons/predict", **sent)
 
     assert answer.status_code in (200, 422), answer.text
+
+
+def test_who_sends_an_arrow_file_is_told_to_send_a_stream(melon_client: FlaskClient) -> None:
+    sink, table = pa.BufferOutputStream(), pa.table({"density": [1.0]})
+    with pa.ipc.new_file(sink, table.schema) as file:
+        file.write_table(table)
+    sent = {"data": sink.getvalue().to_pybytes(), "content_type": ARROW}
+    answer = melon_client.post("/models/melons/predict", **sent)
+
+    assert "send an Arrow IPC stream" in problem(answer, 422)["detail"]
+
+
+def test_a_text_is_no_stream(melon_client: FlaskClient) -> None:
+    sent = {"data": b"hello world, not arrow", "content_type": ARROW}
+    answer = melon_client.post("/models/melons/predict", **sent)
+
+    assert "is no Arrow IPC stream" in problem(answer, 422)["detail"]

@@ -303,3 +303,11 @@ def test_leaves_answer_as_the_version_was_told_to_estimate(
     (answer,) = ask(client, rows=[{"density": 0.1}])["predictions"]
 
     assert 0 < answer["probabilities"]["yes"] < 0.5
+
+
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+def test_a_query_beside_a_json_body_is_refused(melon_client: FlaskClient, path: str) -> None:
+    body = {"model": "melons", "rows": [{}]}
+    answer = melon_client.post(f"{path}?missing=none", json=body)
+
+    assert "a JSON body says all of this itself" in problem(answer, 422)["errors"][0]["detail"]
