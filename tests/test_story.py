@@ -56,6 +56,15 @@ def test_a_job_tells_how_far_it_came(client: httpx.Client) -> None:
     assert job["attempt"] == 1
 
 
+def test_a_job_tells_what_is_odd_about_its_data(client: httpx.Client) -> None:
+    rows = [row | {"编号": f"no. {number}"} for number, row in enumerate(melons("2.0-missing") * 2)]
+    sent = client.post("/train", json=an_order() | {"model": "odd", "data": {"rows": rows}})
+    job = ended(client, sent.json())
+
+    assert ["/data/rows/0/编号"] == [each["pointer"] for each in job["warnings"]]
+    assert "looks like an identifier" in job["warnings"][0]["detail"]
+
+
 def test_a_null_is_divided_over_the_branches_by_their_share(client: httpx.Client) -> None:
     answer = client.post("/predict", json={"model": MODEL, "rows": [A_MELON, {}]}).json()
     first, second = answer["predictions"]

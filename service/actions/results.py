@@ -18,6 +18,12 @@ class Trained:
     draft: VersionDraft
     tree: Tree
 
+    @property
+    def warnings(self) -> tuple[Fault, ...]:
+        """What is odd about the data."""
+        odd = self.draft.metrics.get("notes", {}).get("warnings", ())
+        return tuple(Fault(each["pointer"], each["detail"]) for each in odd)
+
 
 @dataclass(frozen=True)
 class Scored:

@@ -69,5 +69,5 @@ def save(session: Session, claim: Claim, result: Trained | Scored) -> None:
     else:
         number = save_version(session, claim.job_id, result.draft, result.tree)
         passing("worker-saved")
-        jobs.finish(session, claim, number)
+        jobs.finish(session, claim, number, result.warnings)
     passing("worker-finished")

@@ -64,7 +64,9 @@ class JobSchema(Schema):
     warnings = fields.List(
         fields.Nested(ProblemFaultSchema),
         required=True,
-        metadata=about("Of a scoring: categories that training did not know; each is null."),
+        metadata=about(
+            "What was odd: about the data of a training; of a scoring categories that training did not know, each of which is null."
+        ),
     )
     cancel_requested = fields.Boolean(required=True)
     priority = fields.Integer(required=True)
