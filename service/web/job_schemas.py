@@ -65,7 +65,8 @@ class JobSchema(Schema):
         fields.Nested(ProblemFaultSchema),
         required=True,
         metadata=about(
-            "What was odd: about the data of a training; of a scoring categories that training did not know, each of which is null."
+            "What was odd about the data: also categories that training did not know, which a"
+            " scoring takes for null."
         ),
     )
     cancel_requested = fields.Boolean(required=True)
