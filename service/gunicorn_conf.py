@@ -5,7 +5,9 @@ What was measured for it is in docs/decisions.md. GUNICORN_CMD_ARGS has the last
 
 import os
 import signal
+import struct
 import sys
+from socket import SO_RCVTIMEO, SO_SNDTIMEO, SOL_SOCKET
 from time import monotonic
 from typing import Any
 
@@ -19,6 +21,7 @@ from service.web.context import EXTENSION, IS_LEAVING, Context
 _settings = read_settings(os.environ)
 _MEMORY = "/dev/shm"
 FAREWELL = 2.0  # seconds in which clients may still use a connection that they keep
+LEAST = 0.001  # seconds of patience; none at all would be no limit
 GLANCE = 0.05  # seconds between two looks whether they all have left
 
 wsgi_app = "service.wsgi:app"
@@ -40,18 +43,40 @@ logconfig_dict["loggers"]["gunicorn.error"] = {"handlers": ["stderr"], "propagat
 class logger_class(Logger):  # type: ignore[misc]  # noqa: N801 (gunicorn's name for it)
     """Tells of gunicorn itself; of requests the web does."""
 
+    def exception(self, message: str, *arguments: object, **more: Any) -> None:
+        """Tells what broke; that a client was given up is no error."""
+        if isinstance(sys.exc_info()[1], BlockingIOError):
+            self.info("a client was given up: nothing came, or nothing was read")
+        else:
+            super().exception(message, *arguments, **more)
+
     def access(self, *_told: object) -> None:
         """Says nothing, in next to no time: what it would say is made before it is thrown away."""
 
 
 def post_worker_init(worker: Any) -> None:
     """Makes the app one of this process, before it answers anything."""
+    for listener in worker.sockets:
+        _be_patient(listener, _settings.read_seconds)
     context: Context = worker.wsgi.extensions[EXTENSION]
     context.store.forget()
     context.warmth.start()
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
     # so that streams do not hold it up
     worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive
+
+
+def _be_patient(listener: Any, seconds: float) -> None:
+    """Give up clients that take longer than this for the next bytes, sent or received.
+
+    What a listener is told holds for the connections it accepts. The system is told: Python's own
+    limits would have every read and write ask first whether it may, and other threads would take
+    their turn in between. Who is given up has a BlockingIOError.
+    """
+    whole, rest = divmod(max(seconds, LEAST), 1)
+    limit = struct.pack("@ll", int(whole), int(rest * 1e6))
+    for option in (SO_RCVTIMEO, SO_SNDTIMEO):
+        listener.setsockopt(SOL_SOCKET, option, limit)
 
 
 def pre_exec(server: Any) -> None:

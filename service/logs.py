@@ -17,6 +17,7 @@ from typing import Any, TextIO
 import orjson
 
 MOMENT = 0.02  # seconds in which lines are gathered
+MOST = 10_000  # lines that are
 ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -60,11 +61,17 @@ class Lines(logging.StreamHandler[TextIO]):
     def gather(self, line: str) -> None:
         """Have a line written soon, that is no record."""
         self._gathered.append(line)
-        if not self._are_some.is_set():
+        if len(self._gathered) > MOST or not self._has_writer():
+            self._write_gathered()  # now: who logs has to wait as long as nobody reads
+        elif not self._are_some.is_set():
             self._are_some.set()
-            if self._writer is None or not self._writer.is_alive():  # as after a fork
-                self._writer = Thread(target=self._write_on, name="log", daemon=True)
+
+    def _has_writer(self) -> bool:
+        if self._writer is None or not self._writer.is_alive():  # as after a fork
+            self._writer = Thread(target=self._write_on, name="log", daemon=True)
+            with suppress(RuntimeError):  # there can be no more threads, or we are about to end
                 self._writer.start()
+        return self._writer.is_alive()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, after all that was gathered before it."""

@@ -67,3 +67,14 @@ def test_lines_are_gathered_and_written_in_order_by_each_process() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     assert [*"abcdef"] == [json.loads(line)["message"] for line in ended.stderr.splitlines()]
+
+
+def test_nothing_is_lost_when_more_is_gathered_than_there_is_room_for() -> None:
+    program = "import logging; from service import logs; logs.MOST = 10; "
+    program += "logs.configure_logging('info'); log = logging.getLogger('bough'); "
+    program += "[logs.info(log, str(number), {}) for number in range(1000)]"
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    told = [json.loads(line)["message"] for line in ended.stderr.splitlines()]
+    assert told == [str(number) for number in range(1000)]

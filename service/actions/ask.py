@@ -16,7 +16,7 @@ from service.storage.records import LARGEST
 Find: TypeAlias = Callable[[Selected], Ready | None]
 # The model, and the version after it, where a body has them at its start.
 START = re.compile(
-    rb'\s*\{\s*(?:"model"\s*:\s*"([^"\\]*)"\s*,\s*)?(?:"version"\s*:\s*([0-9]{1,9})\s*,)?'
+    rb'\s*\{\s*(?:"model"\s*:\s*"([^"\\]*)"\s*,\s*)?(?:"version"\s*:\s*([1-9][0-9]{0,8})\s*,)?'
 )
 
 
@@ -45,7 +45,7 @@ def ask(sent: bytes, name: str | None, find: Find, settings: Settings) -> bytes 
         if ready is None or ready.form is None:
             continue
         question = fitting(ready.form, sent)
-        if question is not None and _meant(question, name) == selected:
+        if question is not None and meant(question, name) == selected:
             return _answer(ready, ready.form, question, settings)
     return None
 
@@ -78,7 +78,7 @@ def _throughout(sent: bytes, name: str | None) -> Selected | None:
     return None if named is None else (named, head.version)
 
 
-def _meant(question: Question, name: str | None) -> Selected | None:
+def meant(question: Question, name: str | None) -> Selected | None:
     """The version that a question asks, now that it is read; None if it is not named once."""
     named = [each for each in (question.model, name) if each is not None]
     return (named[0], question.version) if len(named) == 1 else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from service.actions.ask import START, Find
+from service.actions.ask import START, Find, meant
 from service.actions.form import UNREADABLE, Form, fitting, values_of
 from service.actions.names import Selected
 from service.actions.reply import TAIL, many
@@ -33,6 +33,9 @@ def ask_in_parts(
     selected = head and _selected(head, name)
     ready = find(selected) if selected and rows else None
     if ready is None or ready.form is None or rows is None:
+        return None
+    start = fitting(ready.form, sent[: rows.end()] + b"]}")
+    if start is None or meant(start, name) != selected:
         return None
     pieces, n_rows = [ready.head + b"["], 0
     for some in _rows(sent, rows.end(), ready.form):
@@ -64,7 +67,7 @@ def _values(form: Form, rows: list[Any]) -> Any:
 
 def _rows(sent: bytes, start: int, form: Form) -> Iterator[list[Any] | None]:
     """The rows, some at a time; None if some of them do not fit."""
-    decoder = rows_decoder(form)
+    decoder, is_whole = rows_decoder(form), True
     while len(sent) - start > PART:
         end = sent.rfind(BETWEEN, start, start + PART) + 1
         if not end:
@@ -75,16 +78,19 @@ def _rows(sent: bytes, start: int, form: Form) -> Iterator[list[Any] | None]:
         except UNREADABLE:
             yield None
             return
-        start = end + 1
-    yield _last(sent[start:], form)
+        start, is_whole = end + 1, False
+    some = _last(sent[start:], form)
+    yield some if some or is_whole else None  # after a comma there must be one more
 
 
 def _last(rest: bytes, form: Form) -> list[Any] | None:
     """The rows at the end, and what is asked for after them."""
+    if rest.count(b"]") != 1:  # where rows end, unless it stands in a text or they come again
+        return None
     question = fitting(form, b'{"rows":[' + rest)
     if question is None or question.columns is not None or question.layout != "rows":
         return None
-    if question.model is not None or question.version is not None or b'"rows"' in rest:
+    if question.model is not None or question.version is not None:
         return None
     return question.rows
 

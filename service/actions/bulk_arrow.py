@@ -4,7 +4,7 @@ Imported when the first such request comes: Arrow takes its time and its memory.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -37,7 +37,8 @@ def read_arrow(chunks: Iterator[bytes], asked: Asked, order: Ingestion) -> Itera
         for start in range(0, batch.num_rows, most_rows):
             part = batch.slice(start, most_rows)
             columns = dict(zip(names, part.columns, strict=True))
-            yield encoded(asked, _table(asked, columns, categories, n_rows))
+            raw = _raw(asked, columns, categories)
+            yield encoded(asked, Table(raw, part.num_rows, PLACE, first_row=n_rows))
             n_rows += part.num_rows
 
 
@@ -49,18 +50,16 @@ def _check(asked: Asked, names: list[str]) -> None:
         raise InvalidData("some columns stand there twice", faults)
 
 
-def _table(
-    asked: Asked, columns: Mapping[str, Any], categories: Mapping[str, Any], first_row: int
-) -> Table:
-    raw = {
+def _raw(
+    asked: Asked, columns: Mapping[str, Any], categories: Mapping[str, Any]
+) -> dict[str, Sequence[Any]]:
+    return {
         each.name: numbers_of(columns[each.name])
         if each.kind == Kind.NUMERIC
         else texts_of(columns[each.name], categories[each.name])
         for each in asked.ready.loaded.version.attributes
         if each.name in columns
     }
-    n_rows = len(next(iter(columns.values()), ()))
-    return Table(raw, n_rows, PLACE, first_row=first_row)
 
 
 def write_arrow(asked: Asked, blocks: Iterator[Block]) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ from service.tree.few import Codes, Row
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 FORM_BYTES, FIELD_BYTES = 8_000, 1_500  # about what the types take, and each name in them
+PLAIN = str | float | bool | None  # what is no input may be anything, but then it is read by hand
 ODD = re.compile(r'["\\\x00-\x1f]')
 WHOLE = re.compile("0|-?[1-9][0-9]{0,14}")  # the text of a number that is whole as a float too
 
@@ -68,7 +69,7 @@ def make_form(
     others = [name for name in dict.fromkeys(not_inputs) if not ODD.search(name)]
     names = [*(each.name for each in attributes), *others]
     types = [_type_of(each, codes.get(at, {})) for at, each in enumerate(attributes)]
-    types += [Any] * len(others)
+    types += [PLAIN] * len(others)
     question = msgspec.defstruct(
         "Question",
         [  # what may be left out may not be null for all that

@@ -40,12 +40,12 @@ class Names:
         """The version that is meant, asked for if nobody did in the last second."""
         came = self._clock()
         with self._asking:
-            version = self._at(selected, came)
-            if version is not None:
-                return version
+            at = self._clock()  # what is true when we ask may not be when we are answered
+            known = self._known.get(selected)
+            if known is not None and (known.at >= came or at - known.at < SECONDS):
+                return known.version
             if self._away is not None and came < self._away[0] + PAUSE:
                 raise Unavailable(self._away[1])  # or all who wait would try, one after the other
-            at = self._clock()  # what is true when we ask may not be when we are answered
             self._keep(selected, Known(self._ask(selected, ask), at))
             return self._known[selected].version
 

@@ -24,7 +24,6 @@ from service.web.fields import MOST, Text, Truth, Whole
 from service.web.job_schemas import JobSchema
 from service.web.jobs import accepted
 from service.web.names import is_selected
-from service.web.places import be_patient
 from service.web.problems import NOTHING_HERE
 from service.web.question import DEFAULT_STRATEGY, STRATEGY_NAMES
 from service.web.schemas import about
@@ -143,7 +142,6 @@ def _send(response: Response, file: StoredFile) -> None:
     with ExitStack() as stack:
         stack.enter_context(context().places.moving(file.n_bytes))
         opened = stack.enter_context(open_place(settings).open(file.name))
-        be_patient(request.environ, settings.read_seconds)
         held = stack.pop_all()
     response.response = _chunks(opened, held)
     response.call_on_close(held.close)

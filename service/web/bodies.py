@@ -17,7 +17,6 @@ from service.actions.wrong_json import what_is_wrong
 from service.errors import Fault, InvalidData
 from service.web.context import context
 from service.web.packing import unpacked
-from service.web.places import be_patient
 
 CHUNK_BYTES = 64 * 1024
 JSON_CHUNK_BYTES = 1024**2  # of a body that is wanted as a whole: fewer, larger reads
@@ -59,7 +58,6 @@ def _check_type() -> None:
 def body_chunks(most: int, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     """The bytes of the body as they come; who pauses for too long must not hold a thread."""
     seconds = context().settings.read_seconds
-    be_patient(request.environ, seconds)
     try:
         yield from _chunks(most, size)
     except (BlockingIOError, TimeoutError):  # under gunicorn it is the first

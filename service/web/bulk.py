@@ -26,13 +26,12 @@ from service.files.place import open_place
 from service.files.records import Ingestion
 from service.settings import Settings
 from service.tree.table import Table
-from service.web.backlog import Backlog, collected, flowing, readiness
+from service.web.backlog import IN_MEMORY, Backlog, collected, flowing, readiness
 from service.web.bodies import plain_chunks
 from service.web.bulk_query import order_of, read_asked
 from service.web.context import IS_LEAVING, context
 from service.web.media import ARROW, CSV, JSON, NDJSON, TYPES
 from service.web.packing import LEAST, PACKED, VARY, is_liked, packed_pieces
-from service.web.places import be_patient
 from service.web.problems import problem_of
 from service.web.turns import Turns
 
@@ -100,12 +99,17 @@ def answer_body(query: Mapping[str, Any], name: str | None, sent: str, wanted: s
 
 def answer_arrow(
     sent: bytes, ready: Ready, settings: Settings
-) -> tuple[bytes, list[tuple[str, str]]]:
-    """The answer to an Arrow IPC stream that is not large, in its own form, with its headers."""
+) -> tuple[bytes, list[tuple[str, str]]] | None:
+    """The answer to an Arrow IPC stream, in its own form, with its headers; None if it is large."""
     asked, order = Asked(ready), order_of({}, settings)
     blocks = READERS[ARROW](iter([sent]), asked, order)
-    answer = b"".join(TURNS.within(WRITERS[ARROW](asked, blocks)))
-    return answer, _headers(ARROW, ready)
+    pieces, n_bytes = [], 0
+    for piece in TURNS.within(WRITERS[ARROW](asked, blocks)):
+        pieces.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > IN_MEMORY:
+            return None
+    return b"".join(pieces), _headers(ARROW, ready)
 
 
 def answer_table(asked: Asked, table: Table, wanted: str) -> Response:
@@ -124,7 +128,6 @@ def _answer(bulk: Bulk, blocks: Iterator[Block], stack: ExitStack) -> Response:
         backlog = stack.enter_context(bulk.backlog())
         make = _while_it_comes if bulk.wanted == NDJSON else _as_a_whole
         response = make(bulk, blocks, backlog)
-        be_patient(request.environ, bulk.settings.read_seconds)
         response.call_on_close(stack.pop_all().close)
     response.headers.set(*VARY)
     for header in _headers(bulk.wanted, bulk.asked.ready):

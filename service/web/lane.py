@@ -22,7 +22,7 @@ from service.web.context import EXTENSION, Context
 from service.web.media import ARROW, JSON, TYPES
 from service.web.names import is_selected
 from service.web.packing import fitted
-from service.web.places import LARGE_BODY, be_patient
+from service.web.places import LARGE_BODY
 from service.web.requests import STARTED, headers_of, id_of, note
 
 if TYPE_CHECKING:
@@ -101,7 +101,6 @@ class Lane:
         n_bytes = int(environ["CONTENT_LENGTH"])
         if n_bytes > min(self._settings.max_body_bytes, LARGE_BODY):
             return None
-        be_patient(environ, self._settings.read_seconds)
         try:
             sent: bytes = environ["wsgi.input"].read(n_bytes)
         except OSError as error:

@@ -3,14 +3,11 @@
 A stream lasts as long as its job, and a large file as long as the client's connection is slow.
 """
 
-import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from socket import SO_RCVTIMEO, SO_SNDTIMEO, SOL_SOCKET
 from threading import Lock, Semaphore
-from typing import Any
 
 from service.errors import Unavailable
 from service.settings import Settings
@@ -91,17 +88,3 @@ def make_places(settings: Settings) -> Places:
     n_spare = settings.web_threads - 1
     n_streams = max(0, min(settings.max_streams, n_spare))
     return Places(Semaphore(max(1, n_spare)), Semaphore(n_streams))
-
-
-def be_patient(environ: Mapping[str, Any], seconds: float) -> None:
-    """Give up a client that takes longer than this for the next bytes, sent or received.
-
-    The system is told, not the socket: that would ask before each read and write whether it may,
-    and other threads would take their turn in between. Who is given up has a BlockingIOError.
-    """
-    connection = environ.get("gunicorn.socket")
-    if connection is not None:
-        whole = int(seconds)
-        limit = struct.pack("@ll", whole, int((seconds - whole) * 1e6))
-        connection.setsockopt(SOL_SOCKET, SO_RCVTIMEO, limit)
-        connection.setsockopt(SOL_SOCKET, SO_SNDTIMEO, limit)

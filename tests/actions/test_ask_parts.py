@@ -33,6 +33,7 @@ FITTING = st.fixed_dictionaries(
         "temperature": st.sampled_from([1, 60.5, 1e300, None]),
     },
 )
+SUNNY = [{"outlook": "sunny"}] * 20
 HEADS: list[dict[str, Any]] = [{"model": "golf"}, {"model": "golf", "version": 1}, {}]
 TAILS: list[dict[str, Any]] = [
     {}, {"strict": True}, {"missing": "none"}, {"layout": "columns"}, {"version": 1}, {"x": 1},
@@ -100,6 +101,11 @@ def test_ordinary_bodies_are_read_in_parts(n_rows: int, option: int) -> None:
         (b'{"model": "golf", "rows": [{"outlook": "' + b"x" * 400 + b'"}]}', None),
         (b'{"model": "golf", "rows": [{}, ', None),
         (b'{"model": "golf", "rows": {}}', None),
+        (written({"model": "golf"}, SUNNY, {})[:-1] + b',"ro\\u0077s":[{}]}', None),
+        (written({"model": "golf"}, SUNNY, {})[:-2] + b"," + b" " * 200 + b"]}", None),
+        (b"\x0b" + written({"model": "golf"}, SUNNY, {}), None),
+        (written({"model": "golf", "version": 1}, SUNNY, {}).replace(b":1,", b":01,"), None),
+        (written({"model": "golf"}, SUNNY, {}).replace(b"golf", b"golf\xff"), None),
         (b"[]", None),
     ],
 )

@@ -132,10 +132,16 @@ def test_what_is_wrong_does_not_fit(row: str) -> None:
     assert question(f'[{{"weight": 1}}, {row}]', WEIGHT) is None
 
 
-def test_what_is_no_input_may_be_anything() -> None:
-    given_ = '[{"target": {"a": [1, "x"]}, "weight": 7}, {"target": null}, {}]'
+@pytest.mark.parametrize("value", ["null", "true", "-1.5", "7", '"x"'])
+def test_what_is_no_input_may_be_anything_plain(value: str) -> None:
+    given_ = f'[{{"target": {value}, "weight": 7}}, {{"target": null}}, {{}}]'
 
     assert question(given_, WEIGHT) == [[7.0], [None], [None]]
+
+
+@pytest.mark.parametrize("value", ['{"a": [1, "x"]}', "[]", "1" + "0" * 400])
+def test_what_is_no_input_and_not_plain_is_read_by_hand(value: str) -> None:
+    assert question(f'[{{"target": {value}, "weight": 7}}]', WEIGHT) is None
 
 
 def test_the_last_of_a_name_counts_as_everywhere() -> None:

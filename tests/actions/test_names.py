@@ -144,3 +144,28 @@ def test_not_more_than_so_many_names_are_kept() -> None:
 
     assert names.fresh(("melons", 0)) is None
     assert names.fresh(("melons", MOST)) == FIRST
+
+
+def test_who_had_to_wait_is_not_told_what_has_become_old() -> None:
+    clock, store = Clock(), Store()
+    names = Names(clock)
+    names.find(MELONS, store)
+    clock.now += 0.9
+    came, waited = Event(), []
+
+    def another() -> VersionKey:
+        waiter.start()
+        came.wait(timeout=20)
+        clock.now += 2  # while this one is asked for
+        return FIRST
+
+    def wait() -> None:
+        came.set()
+        waited.append(names.find(MELONS, store))
+
+    waiter = Thread(target=wait)
+    store.meant = SECOND
+    names.find(("other", None), another)
+    waiter.join(timeout=20)
+
+    assert waited == [SECOND]

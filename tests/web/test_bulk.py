@@ -178,6 +178,7 @@ def test_an_error_in_a_later_block_of_ndjson_is_the_last_line(served: FlaskClien
         (b'{"density": 1e400}', "holds a number that is too large"),
         (b'{"density":\n1}', "is not JSON"),
         (b'{"colour": "bl\nack"}', "is not JSON"),
+        (b'{"colour": "black"\n"density": 1}\n{"density": 1},{"density": 2}', "is not JSON"),
         (b'{"density": 1}, {"density": 2}\n{"colour": "bl\nack"}', "is not JSON"),
     ],
 )

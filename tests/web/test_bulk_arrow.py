@@ -222,3 +222,28 @@ def test_a_text_is_no_stream(melon_client: FlaskClient) -> None:
     answer = melon_client.post("/models/melons/predict", **sent)
 
     assert "is no Arrow IPC stream" in problem(answer, 422)["detail"]
+
+
+def test_rows_without_columns_are_rows_all_the_same(melon_client: FlaskClient) -> None:
+    sink, batch = pa.BufferOutputStream(), pa.record_batch({"density": [None] * 5}).select([])
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    answer = put(melon_client, "melons", sink.getvalue().to_pybytes(), ARROW, ARROW)
+
+    assert from_arrow(answer.data) == from_arrow(
+        put(melon_client, "melons", stream_of({"density": pa.nulls(5)}), ARROW, ARROW).data
+    )
+
+
+def test_a_small_stream_with_a_large_answer_is_held_to_the_limits(
+    melon_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = stream_of({"density": pa.nulls(4096)})
+    whole = put(melon_client, "melons", sent, ARROW, ARROW).data
+    monkeypatch.setattr("service.web.bulk.IN_MEMORY", 1000)
+
+    assert put(melon_client, "melons", sent, ARROW, ARROW).data == whole
+    with monkeypatch.context() as patch:
+        patch.setattr("service.web.backlog.Backlog.is_full", True)
+        answer = melon_client.post("/models/melons/predict", data=sent, content_type=ARROW)
+        assert answer.status_code == 422

@@ -154,3 +154,11 @@ def test_whoever_takes_anything_takes_gzip() -> None:
     assert is_liked("*")
     assert is_liked("gzip, deflate, br, zstd")
     assert not is_liked("deflate")
+
+
+def test_very_many_parts_with_nothing_in_them_are_refused() -> None:
+    few, many = gzip.compress(b"") * 500 + gzip.compress(b"x"), gzip.compress(b"") * 2000
+
+    assert b"".join(unpacked([few], "gzip", 10)) == b"x"
+    with pytest.raises(BadRequest, match="empty"):
+        b"".join(unpacked([many], "gzip", 10))
