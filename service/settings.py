@@ -25,6 +25,7 @@ class Settings:
     read_seconds: float = 20.0  # a body whose next bytes take longer is given up
     max_train_cells: int = 5_000_000  # rows x columns of inline data
     max_predict_rows: int = 100_000
+    max_answer_cells: int = 2_000_000  # rows x classes of one answer in JSON
     bulk_seconds: float = 3600.0  # that one request of rows in bulk may take
     max_bulk_bytes: int = 4 * 1024**3  # of its body, unpacked; and of answers that are not read
     max_explain_rows: int = 100

@@ -52,11 +52,18 @@ def ask(sent: bytes, name: str | None, find: Find, settings: Settings) -> bytes 
 
 def _answer(ready: Ready, form: Form, question: Question, settings: Settings) -> bytes | None:
     n_rows = count_rows(question)
-    if n_rows is None or n_rows > settings.max_predict_rows:
-        return None
-    if n_rows * form.n_names > settings.max_train_cells:  # maybe: not all names need be there
+    if n_rows is None or is_too_much(n_rows, ready, form, settings):
         return None
     return reply(ready, form, question, n_rows)
+
+
+def is_too_much(n_rows: int, ready: Ready, form: Form, settings: Settings) -> bool:
+    """Whether so many rows may be beyond a limit: not all names need be there."""
+    return (
+        n_rows > settings.max_predict_rows
+        or n_rows * form.n_names > settings.max_train_cells
+        or n_rows * len(ready.loaded.version.classes) > settings.max_answer_cells
+    )
 
 
 def _at_the_start(sent: bytes, name: str | None) -> Selected | None:

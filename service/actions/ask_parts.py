@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from service.actions.ask import START, Find, meant
+from service.actions.ask import START, Find, is_too_much, meant
 from service.actions.form import UNREADABLE, Form, fitting, values_of
 from service.actions.names import Selected
 from service.actions.reply import TAIL, many
@@ -40,7 +40,7 @@ def ask_in_parts(
     pieces, n_rows = [ready.head + b"["], 0
     for some in _rows(sent, rows.end(), ready.form):
         n_rows += len(some or ())
-        if some is None or _is_too_much(n_rows, ready.form, settings):
+        if some is None or is_too_much(n_rows, ready, ready.form, settings):
             return None
         if some:
             told = b",".join(many(ready, _values(ready.form, some)))
@@ -55,10 +55,6 @@ def _selected(head: re.Match[bytes], name: str | None) -> Selected | None:
         return None
     named = name if model is None else model.decode(errors="replace")
     return str(named), None if version is None else int(version)
-
-
-def _is_too_much(n_rows: int, form: Form, settings: Settings) -> bool:
-    return n_rows > settings.max_predict_rows or n_rows * form.n_names > settings.max_train_cells
 
 
 def _values(form: Form, rows: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from service.actions.load import Loaded
 from service.actions.names import Selected
 from service.actions.predict import by_column, by_row, predict
 from service.actions.ready import Ready
-from service.errors import BoughError
+from service.errors import BoughError, LimitReached
 from service.web import examples
 from service.web.blueprint import WITH_BODY, Blueprint, View
 from service.web.bodies import parse_body, read_body, read_sent
@@ -189,9 +189,19 @@ def _find(selected: Selected) -> Ready | None:
 def _answer_by_hand(body: Mapping[str, Any], name: str | None) -> Response:
     question = _question(body, name)
     loaded = _load(question)
+    _check_size(question.table.n_rows, len(loaded.version.classes))
     answer = predict(loaded, question.table, question.missing, strict=question.is_strict)
     predictions = by_column(answer) if question.is_by_column else list(by_row(answer))
     return _answer(loaded, predictions=predictions, warnings=answer.strangers)
+
+
+def _check_size(n_rows: int, n_classes: int) -> None:
+    most = context().settings.max_answer_cells
+    if n_rows * n_classes > most:
+        raise LimitReached(
+            f"The answers to {n_rows} rows would have more than {most} probabilities"
+            " (BOUGH_MAX_ANSWER_CELLS); ask about fewer rows, or send them as NDJSON."
+        )
 
 
 def _question(body: Mapping[str, Any], name: str | None) -> Question:

@@ -1,11 +1,13 @@
 """Predictions and explanations over HTTP: what may be asked, and how faults are named."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from service.storage.engine import Store
+from service.web import create_app
 from tests.web.conftest import SETTINGS, trained
 from tests.web.test_problems import pointers, problem
 
@@ -311,3 +313,14 @@ def test_a_query_beside_a_json_body_is_refused(melon_client: FlaskClient, path: 
     answer = melon_client.post(f"{path}?missing=none", json=body)
 
     assert "a JSON body says all of this itself" in problem(answer, 422)["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("rows", [[{}] * 11, [{"colour": "a stranger"}] * 11])
+def test_more_probabilities_than_may_be_answered_are_refused(
+    store: Store, melons: str, rows: list[dict[str, Any]]
+) -> None:
+    client = create_app(replace(SETTINGS, max_answer_cells=20), store).test_client()
+    body = {"model": melons, "rows": rows}
+
+    assert client.post("/predict", json=body | {"rows": rows[:10]}).status_code == 200
+    assert "probabilities" in problem(client.post("/predict", json=body), 422)["detail"]
