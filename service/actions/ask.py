@@ -37,7 +37,7 @@ def ask(sent: bytes, name: str | None, find: Find, settings: Settings) -> bytes 
     None for one that is not at hand.
     """
     tried = None
-    for look in (_at_the_start, _throughout):  # the first takes nothing, the second half a reading
+    for look in (at_the_start, _throughout):  # the first takes nothing, the second half a reading
         selected = look(sent, name)
         if selected is None or selected == tried:
             continue
@@ -66,7 +66,8 @@ def is_too_much(n_rows: int, ready: Ready, form: Form, settings: Settings) -> bo
     )
 
 
-def _at_the_start(sent: bytes, name: str | None) -> Selected | None:
+def at_the_start(sent: bytes, name: str | None) -> Selected | None:
+    """The version that a body names before all else, if the address does not."""
     found = START.match(sent)
     if found is None:
         return None

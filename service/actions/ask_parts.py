@@ -10,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from service.actions.ask import START, Find, is_too_much, meant
+from service.actions.ask import START, Find, at_the_start, is_too_much, meant
 from service.actions.form import UNREADABLE, Form, fitting, values_of
-from service.actions.names import Selected
 from service.actions.reply import TAIL, many
 from service.settings import Settings
 
@@ -30,7 +29,7 @@ def ask_in_parts(
     """
     head = START.match(sent)
     rows = head and ROWS.match(sent, head.end())
-    selected = head and _selected(head, name)
+    selected = at_the_start(sent, name)
     ready = find(selected) if selected and rows else None
     if ready is None or ready.form is None or rows is None:
         return None
@@ -46,15 +45,6 @@ def ask_in_parts(
             told = b",".join(many(ready, _values(ready.form, some)))
             pieces.append(b"," + told if len(pieces) > 1 else told)
     return [*pieces, b"]" + TAIL]
-
-
-def _selected(head: re.Match[bytes], name: str | None) -> Selected | None:
-    """The version that is asked; None if it is not named once."""
-    model, version = head.groups()
-    if (model is None) == (name is None):
-        return None
-    named = name if model is None else model.decode(errors="replace")
-    return str(named), None if version is None else int(version)
 
 
 def _values(form: Form, rows: list[Any]) -> Any:

@@ -34,7 +34,8 @@ class Names:
 
     def fresh(self, selected: Selected) -> VersionKey | None:
         """The version that is meant, if that was asked less than a second ago."""
-        return self._at(selected, self._clock())
+        known, now = self._known.get(selected), self._clock()
+        return known.version if known is not None and now - known.at < SECONDS else None
 
     def find(self, selected: Selected, ask: Callable[[], VersionKey]) -> VersionKey:
         """The version that is meant, asked for if nobody did in the last second."""
@@ -48,10 +49,6 @@ class Names:
                 raise Unavailable(self._away[1])  # or all who wait would try, one after the other
             self._keep(selected, Known(self._ask(selected, ask), at))
             return self._known[selected].version
-
-    def _at(self, selected: Selected, moment: float) -> VersionKey | None:
-        known = self._known.get(selected)
-        return known.version if known is not None and moment - known.at < SECONDS else None
 
     def _ask(self, selected: Selected, ask: Callable[[], VersionKey]) -> VersionKey:
         try:

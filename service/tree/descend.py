@@ -6,7 +6,6 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.compiled import CompiledTree
-from service.tree.nodes import Split
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,7 @@ def _branches_of(compiled: CompiledTree, nodes: Ints, codes: Ints) -> Ints:
 def branches_at(compiled: CompiledTree, nodes: Ints, given: Floats) -> Ints:
     """Per value the branch it takes at its node, -1 where the node does not say."""
     null = np.isnan(given)
-    known = np.where(null, 0.0, given)
-    with np.errstate(invalid="ignore"):  # a number may be larger than any code
-        codes = known.astype(np.int64)
-    branch = np.where(compiled.tree.split.take(nodes) == Split.THRESHOLD,
-                      known > compiled.threshold.take(nodes), codes)  # fmt: skip
-    starts = compiled.table_start.take(nodes)
-    (listed,) = (starts >= 0).nonzero()
-    branch[listed] = compiled.table.take(starts.take(listed) + codes.take(listed))
+    branch = (given > compiled.threshold.take(nodes)).astype(np.int64)
+    (coded,) = (compiled.is_coded.take(nodes) & ~null).nonzero()
+    branch[coded] = _branches_of(compiled, nodes.take(coded), given.take(coded).astype(np.int64))
     return np.where(null | (branch < 0), compiled.null_branch.take(nodes), branch)
