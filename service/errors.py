@@ -69,6 +69,10 @@ class Unavailable(BoughError):
     """The database does not answer at the moment; the same request may succeed later."""
 
 
+class NotReady(Unavailable):
+    """The service has just begun and is not ready yet, which is no fault of anything."""
+
+
 class LeaseLost(BoughError):
     """The job is no longer ours: another worker took it, or it was cancelled."""
 

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields
 
 from service import __version__
 from service.actions.keep_warm import Cold
-from service.errors import Unavailable
+from service.errors import NotReady, Unavailable
 from service.storage import migrate
 from service.web.blueprint import Blueprint
 from service.web.context import context
@@ -96,7 +96,7 @@ def readyz() -> Any:
         raise Unavailable("The schema of the database is not current; run `bough migrate`.")
     warmth = context().warmth
     if warmth.is_awaited:
-        raise Unavailable(f"Warm models are being loaded: {_told(warmth.cold)}.")
+        raise NotReady(f"Warm models are being loaded: {_told(warmth.cold)}.")
     return {"status": "ready", "cold": warmth.cold}
 
 

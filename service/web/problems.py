@@ -20,6 +20,7 @@ from service.errors import (
     KeyReused,
     LimitReached,
     NotFound,
+    NotReady,
     Unavailable,
 )
 
@@ -92,9 +93,16 @@ def _from_domain(error: BoughError) -> AnyResponse:
         return _from_anything(error)
     response = _respond(Response(status=kind.status), kind, str(error), _told(error))
     if kind.status == 503:
-        log.warning("unavailable", extra={"request_id": g.request_id}, exc_info=error)
+        _tell_unavailable(error)
         response.headers["Retry-After"] = RETRY_SECONDS
     return response
+
+
+def _tell_unavailable(error: BoughError) -> None:
+    if isinstance(error, NotReady):
+        log.info("not ready", extra={"request_id": g.request_id})
+    else:
+        log.warning("unavailable", extra={"request_id": g.request_id}, exc_info=error)
 
 
 def _from_http(error: HTTPException) -> AnyResponse:

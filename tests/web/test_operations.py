@@ -1,8 +1,10 @@
 """Health, version, contract and documentation."""
 
+import logging
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 from flask import Flask
 from flask.testing import FlaskClient
@@ -52,6 +54,17 @@ def test_it_is_ready_when_the_models_marked_warm_are_loaded(
     assert answer.headers["Retry-After"] == "1"
     warmth.look()
     assert client.get("/readyz").json == {"status": "ready", "cold": []}
+
+
+def test_to_be_asked_too_early_is_nothing_to_warn_of(
+    app: Flask, client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    app.extensions[EXTENSION].warmth.begin()
+    caplog.set_level(logging.INFO)
+
+    problem(client.get("/readyz"), 503)
+    assert "not ready" in [record.message for record in caplog.records]
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
 
 
 def test_a_model_that_cannot_be_loaded_does_not_keep_it_from_being_ready(
