@@ -269,7 +269,7 @@ def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> 
         np.zeros((7, n_statistics)),
         np.zeros((starts[-1], n_statistics)),
         starts,
-        np.zeros((5, BLOCK)),
+        np.zeros((3, BLOCK), np.float32),
         np.zeros((2, most)),
         np.zeros((7, most), np.int64),
         np.zeros((n_attributes, most), np.int64),

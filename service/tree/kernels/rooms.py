@@ -81,7 +81,7 @@ class Work(NamedTuple):
     sums: Any  # (7, statistic)
     table: Any  # (category, statistic), of one categorical attribute after the other ...
     starts: Any  # ... per attribute its first line, and last the end; null has the last of each
-    block: Any  # (5, row of a block of cuts)
+    block: Any  # (3, row of a block of cuts)
     parts: Any  # (2, branch)
     marks: Any  # (7, branch)
     sides: Any  # (attribute, category): its branch in the best division

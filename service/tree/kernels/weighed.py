@@ -14,27 +14,30 @@ from service.tree.kernels.rooms import KNOWN, LEFT, MOVED, TERMS, WEIGHT
 from service.tree.kernels.score import x_log_x
 
 BLOCK = 64  # cuts that are measured together
-HERE, THERE, STEP, BEFORE, CHANGE = range(5)  # per row of a block, lines of Work.block
-NEAR = 1e-8  # of a node's weight: how far a quick score may be off
-ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
-MANTISSA = np.int64(52)
+LANES = 8  # cuts that are measured at once; there are always as many, whatever the last are
+LEFT_SIDE, RIGHT_SIDE, SIZE = range(3)  # per row of a block, lines of Work.block
+NEAR = 1e-5  # of a node's weight: how far a quick score may be off
+SHORT = np.float32
+ONE, NOTHING = SHORT(1), SHORT(0)
+ROOT_HALF = np.int32(0x3F3504F3)  # the bits of the root of 1/2
+MANTISSA = np.int32(23)
 # of the series of log2((1 + x) / (1 - x)) by the odd powers of x
-FIRST, THIRD, FIFTH, SEVENTH, NINTH = (2 / np.log(2.0) / power for power in (1, 3, 5, 7, 9))
+FIRST, THIRD, FIFTH, SEVENTH = (SHORT(2 / np.log(2.0) / power) for power in (1, 3, 5, 7))
 
 
 @lean
-def quick(x: float) -> float:
-    """About x times its binary logarithm, 0 at 0: off by a billionth of x at most.
+def quick(x: Any) -> Any:
+    """About x times its binary logarithm, 0 at 0, for x up to 1: off by a millionth at most.
 
-    No branch and no table, so that many are computed at once.
+    No branch and no table, and short numbers, so that many are computed at once.
     """
-    bits = np.float64(x).view(np.int64)
-    exponent = (bits - ROOT_HALF) >> MANTISSA
-    scaled = np.int64(bits - (exponent << MANTISSA)).view(np.float64)
-    ratio = (scaled - 1.0) / (scaled + 1.0)
+    bits = SHORT(x).view(np.int32)
+    exponent = np.int32(np.int32(bits - ROOT_HALF) >> MANTISSA)
+    scaled = np.int32(bits - np.int32(exponent << MANTISSA)).view(np.float32)
+    ratio = (scaled - ONE) / (scaled + ONE)
     square = ratio * ratio
-    series = FIRST + square * (THIRD + square * (FIFTH + square * (SEVENTH + square * NINTH)))
-    return x * (np.float64(exponent) + ratio * series)
+    series = FIRST + square * (THIRD + square * (FIFTH + square * SEVENTH))
+    return x * (SHORT(exponent) + ratio * series)
 
 
 @lean
@@ -51,15 +54,19 @@ def scan_weighed(
     for number in range(sums.shape[1]):
         known += sums[KNOWN, number]
         before += sums[LEFT, number]
-    at, place, error = 0, first + low, NEAR * known
+    at, place, scale, error = 0, first + low, 1.0 / known, NEAR * known
     while place <= first + high:
         end = min(place + BLOCK, first + high + 1)
         for number in range(sums.shape[1]):
             sums[MOVED, number] = sums[LEFT, number]
-        beyond = _gather(entries, place, end, layout, rows, sums, before, block)
-        if _at_most(sums, before, beyond, known) + error > best + tie:
+        beyond = _gather(entries, place, end, layout, rows, sums, before, scale, block)
+        _measure(end - place, block)
+        highest = known * _highest(entries, place, end, layout, sums, scale, block)
+        # what is beaten within the block need not be measured
+        limit = max(best + tie - error, highest - 2.0 * (tie + error))
+        if highest > limit:
             found, best = _best_of(
-                entries, place, end, layout, rows, sums, before, known, block, tie, error, best
+                entries, place, end, layout, rows, sums, before, known, block, limit, tie, best
             )
             at = found - first if found >= 0 else at
         before, place = beyond, end
@@ -69,79 +76,72 @@ def scan_weighed(
 @lean
 def _gather(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, before: float,
-    block: Any,
+    scale: float, block: Any,
 ) -> float:  # fmt: skip
-    """The weight on the left once all rows of a block are there; each step is noted."""
+    """The weight on the left once all rows of a block are there.
+
+    Noted are the size of the left side before each row, and its class on both sides after it:
+    as parts of the whole, by which no score changes but that it is such a part itself.
+    """
     for place in range(start, end):
         entry, at = entries[U(place)], U(place - start)
         number = (entry >> layout.shift) & layout.class_mask
-        weight, here = rows[WEIGHT, entry & layout.row_mask], sums[LEFT, number]
-        block[HERE, at], block[THERE, at] = here, sums[KNOWN, number] - here
-        block[STEP, at], block[BEFORE, at] = weight, before
-        sums[LEFT, number] = here + weight
+        weight = rows[WEIGHT, entry & layout.row_mask]
+        left = sums[LEFT, number] + weight
+        block[SIZE, at] = SHORT(before * scale)
+        block[LEFT_SIDE, at] = SHORT(left * scale)
+        block[RIGHT_SIDE, at] = SHORT((sums[KNOWN, number] - left) * scale)
+        sums[LEFT, number] = left
         before += weight
     return before
 
 
 @lean
-def _at_most(sums: Any, before: float, beyond: float, known: float) -> float:
-    """What no cut of a block scores more than; MOVED holds what is on the left of its start.
+def _measure(n_cuts: int, block: Any) -> None:
+    """Writes down what the class of each row adds once it has moved, and what sizes take off."""
+    for at in range((n_cuts + LANES - 1) & -LANES):
+        size = block[SIZE, U(at)]
+        block[SIZE, U(at)] = quick(size) + quick(max(ONE - size, NOTHING))
+        left, right = block[LEFT_SIDE, U(at)], block[RIGHT_SIDE, U(at)]
+        block[LEFT_SIDE, U(at)] = quick(left) + quick(max(right, NOTHING))
 
-    Each class is taken at whichever end scores more, and the sides' sizes where they cost least.
-    """
-    found = 0.0
+
+@lean
+def _highest(
+    entries: Any, start: int, end: int, layout: Layout, sums: Any, scale: float, block: Any
+) -> float:
+    """The highest quick score of a block; that of each cut takes the place of its size."""
+    highest, found = -np.inf, 0.0
     for number in range(sums.shape[1]):
-        whole, one, other = sums[KNOWN, number], sums[MOVED, number], sums[LEFT, number]
-        start = quick(one) + quick(max(whole - one, 0.0))
-        found += max(start, quick(other) + quick(max(whole - other, 0.0)))
-    middle = min(max(known * 0.5, before), beyond)
-    return found - quick(middle) - quick(max(known - middle, 0.0))
+        left, whole = sums[MOVED, number], sums[KNOWN, number]
+        term = np.float64(quick(SHORT(left * scale)))
+        term += np.float64(quick(SHORT(max(whole - left, 0.0) * scale)))
+        sums[TERMS, number] = term
+        found += term
+    for place in range(start, end):
+        entry, at = entries[U(place)], U(place - start)
+        here = found - block[SIZE, at] if entry & layout.tie_bit == 0 else -np.inf
+        number = (entry >> layout.shift) & layout.class_mask
+        term = np.float64(block[LEFT_SIDE, at])
+        found += term - sums[TERMS, number]
+        sums[TERMS, number] = term
+        block[SIZE, at], highest = SHORT(here), max(highest, here)
+    return highest
 
 
 @lean
 def _best_of(
     entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, before: float,
-    known: float, block: Any, tie: float, error: float, best: float,
+    known: float, block: Any, limit: float, tie: float, best: float,
 ) -> tuple[int, float]:  # fmt: skip
     """Which cut of a block is the first better one, -1 for none, and the best score."""
     at = -1
-    _measure(end - start, known, block)
-    # what is beaten within the block need not be measured
-    highest = _highest(entries, start, end, layout, sums, block)
-    limit = max(best + tie - error, highest - 2.0 * (tie + error))
     for place in range(start, end):
-        if block[HERE, U(place - start)] > limit:
+        if known * block[SIZE, U(place - start)] > limit:
             here = _exactly(entries, start, place, layout, rows, sums, before, known)
             if here > best + tie:
                 best, at = here, place
     return at, best
-
-
-@lean
-def _highest(entries: Any, start: int, end: int, layout: Layout, sums: Any, block: Any) -> float:
-    """The highest quick score of a block; that of each cut is written down."""
-    highest, found = -np.inf, 0.0
-    for number in range(sums.shape[1]):
-        one = sums[MOVED, number]
-        found += quick(one) + quick(max(sums[KNOWN, number] - one, 0.0))
-    for place in range(start, end):
-        at = U(place - start)
-        is_cut = entries[U(place)] & layout.tie_bit == 0
-        here = found - block[BEFORE, at] if is_cut else -np.inf
-        block[HERE, at], highest = here, max(highest, here)
-        found += block[CHANGE, at]
-    return highest
-
-
-@lean
-def _measure(n_cuts: int, known: float, block: Any) -> None:
-    """Writes down by how much each row changes the classes' sum, and what both sizes take off."""
-    for at in range(n_cuts):
-        here, there, step = block[HERE, U(at)], block[THERE, U(at)], block[STEP, U(at)]
-        moved = quick(here + step) + quick(max(there - step, 0.0))
-        block[CHANGE, U(at)] = moved - quick(here) - quick(max(there, 0.0))
-        before = block[BEFORE, U(at)]
-        block[BEFORE, U(at)] = quick(before) + quick(max(known - before, 0.0))
 
 
 @lean
