@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.tree.arrays import Ints
 from service.tree.bed import MANY, Bed, divided
 from service.tree.crew import N_THREADS, SECONDS, crew
 from service.tree.engine import Report, Yield, check_parts, grow_in, longer, make_nodes
@@ -18,6 +19,7 @@ from service.tree.kernels.rooms import (
     BRANCH,
     DEPTH,
     FIRST_CHILD,
+    IS_CATEGORICAL,
     LARGEST,
     N_BRANCHES,
     N_VALUES,
@@ -39,6 +41,7 @@ from service.tree.kernels.top import decide, look
 FEWEST = 4_000  # rows from which on two threads are faster than one
 SHARE = 8  # a bed holds at most one in so many of all rows ...
 SMALL = 6_000  # ... but half of few rows, up to so many
+OF_NUMBERS = 4  # times the work that categories are
 OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
 
 
@@ -122,7 +125,7 @@ def _search(
         return
     other = grower.make_work(bed.n_rows)._replace(found=work.found, sides=work.sides)
     other.sums[:] = work.sums
-    half, ways = n_attributes // 2, []
+    half, ways = _halfway(bed.columns.facts), []
     for each, span in ((work, (0, half)), (other, (half, n_attributes))):
         ways.append(
             pool.submit(
@@ -131,6 +134,12 @@ def _search(
         )
     for way in ways:
         way.result()
+
+
+def _halfway(facts: Ints) -> int:
+    """How many of the attributes are half of the work: numbers take longer than categories."""
+    work = np.cumsum(np.where(facts[:, IS_CATEGORICAL], 1, OF_NUMBERS))
+    return min(int(np.searchsorted(work, work[-1] / 2)) + 1, len(facts) - 1)
 
 
 def _link(top: Top, bed: Bed, n_branches: int) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 from service.tree.kernels.arrive import is_small
 from service.tree.kernels.compile import inlined, lean
-from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.entries import Layout, U, is_tied
+from service.tree.kernels.few import MOST_SHARED, MOST_WHOLE, part_few
 from service.tree.kernels.part import (
     EVERYWHERE,
     move_down,
@@ -45,7 +46,7 @@ def divide(
             room.arrived, marks, work.parts, work.scratch, depth,
         )  # fmt: skip
         return True
-    if marks[STARTS, n_branches] + end - start > room.stride:
+    if marks[STARTS, n_branches] + end - start + n_branches >= room.stride:
         return False
     divide_many(
         rules, layout, room.entries, room.stride, start, end, room.side, room.numbers,
@@ -144,15 +145,19 @@ def divide_many(
         entries, start, end, arrived, entries, arrived, side, layout, n_branches, marks, parts,
         behind,
     )  # fmt: skip
-    move_down(entries, 0, start, end, size)
-    move_down(arrived, 0, start, end, size)
+    move_down(entries, start, end, size)
+    move_down(arrived, start, end, size)
     if open_branches(rules, layout, entries, arrived, marks, n_branches, depth + 1) == 0:
         return
     for branch in range(n_branches):
         marks[BEHIND, branch] = 0  # rows keep their numbers
+    is_few = n_branches <= (MOST_SHARED if marks[N_SENT, n_branches] > 0 else MOST_WHOLE)
     for offset in range(stride, len(entries), stride):
+        if is_few and not is_tied(entries, offset + start, offset + end, layout.tie_bit):
+            part_few(entries, offset, start, end, side, layout, n_branches, marks, parts)
+            continue
         part_many(
             entries, offset + start, offset + end, entries, offset + behind, side, layout,
             n_branches, numbers, False, marks, parts,
         )  # fmt: skip
-        move_down(entries, offset, start, end, size)
+        move_down(entries, offset + start, offset + end, size)

@@ -67,10 +67,10 @@ def cut_c45(
     held = n_known - 2.0 * least if rules.fine_print == J48 else known - 2.0 * rules.min_weight
     if held < -rules.tolerance or known <= 0:
         return
-    if columns.facts[attribute, IS_CLOSE]:
-        _tell_apart(
-            entries, first, n_known, layout, columns.values, attribute, room.origin, work.scratch
-        )
+    if columns.facts[attribute, IS_CLOSE] and _is_close_still(
+        entries, first, n_known, layout, columns.values, attribute, room.origin
+    ):
+        _tie_close(entries, first, n_known, layout, work.scratch)
         entries, first = work.scratch, 0
     slack = rules.tolerance if rules.fine_print == J48 else 1e-12 * known
     low, high = window(entries, first, n_known, layout, room.rows, least - slack, is_whole)
@@ -114,19 +114,33 @@ def mark_close(
 
 
 @lean
-def _tell_apart(
-    entries: Any, first: int, n_known: int, layout: Layout, values: Any, attribute: int,
-    origin: Any, out: Any,
-) -> None:  # fmt: skip
+def _is_close_still(
+    entries: Any, first: int, n_known: int, layout: Layout, values: Any, attribute: int, origin: Any
+) -> bool:
+    """Whether some neighbours differ, but are as good as equal; who has none loses its mark.
+
+    Rows get fewer on the way down, so that it will have none there either.
+    """
+    found, both = False, layout.close_bit | layout.tie_bit
+    for place in range(n_known):
+        entry = entries[U(first + place)]
+        if entry & both != layout.close_bit:
+            continue
+        here = values[attribute, origin[entry & layout.row_mask]]
+        before = _known_before(entries, first, place, layout, values, attribute, origin)
+        if here - before <= NEIGHBOURS:
+            found = True
+        else:
+            entries[U(first + place)] = entry ^ layout.close_bit
+    return found
+
+
+@lean
+def _tie_close(entries: Any, first: int, n_known: int, layout: Layout, out: Any) -> None:
     """Writes down the column with a tie wherever two neighbours are as good as equal."""
     for place in range(n_known):
         entry = entries[U(first + place)]
-        is_close = place > 0 and entry & layout.close_bit != 0
-        if is_close and entry & layout.tie_bit == 0:
-            here = values[attribute, origin[entry & layout.row_mask]]
-            before = _known_before(entries, first, place, layout, values, attribute, origin)
-            is_close = here - before <= NEIGHBOURS
-        out[U(place)] = entry | layout.tie_bit if is_close else entry
+        out[U(place)] = entry | layout.tie_bit if entry & layout.close_bit != 0 else entry
 
 
 @lean

@@ -46,3 +46,12 @@ def count_known(entries: Any, start: int, end: int, null_bit: np.uint64) -> int:
         else:
             low = middle + 1
     return low - start
+
+
+@lean
+def is_tied(entries: Any, start: int, end: int, tie_bit: np.uint64) -> bool:
+    """Whether some entries of a slice have equal values."""
+    seen = U(0)
+    for place in range(start, end):  # all of them, many at once
+        seen |= entries[U(place)]
+    return bool(seen & tie_bit != 0)

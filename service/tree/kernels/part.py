@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.compile import lean
-from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.entries import Layout, U, is_tied
 from service.tree.kernels.rooms import (
     APART,
     BEHIND,
@@ -33,29 +33,55 @@ def part_two(
     ones_start: int,
 ) -> None:  # fmt: skip
     """Two branches, in place; each takes the rows of some sides, which are given as bits."""
-    lefts, rights = takes
-    n_zeros, n_ones = U(start), ZERO
-    tie_zero = tie_one = ZERO  # a tie with the last entry of that branch
-    tie_bit, plain = layout.tie_bit, layout.tie_bit - ONE
-    for place in range(start, end):
-        entry = U(entries[U(place)])
-        tie_zero &= entry
-        tie_one &= entry
-        where = U(side[entry & layout.row_mask])
-        zero, one = (lefts >> where) & ONE, (rights >> where) & ONE
-        # written to both, and kept where it belongs: no branch to predict
-        entries[n_zeros] = (entry & plain) | (tie_zero & tie_bit)
-        ones[n_ones] = (entry & plain) | (tie_one & tie_bit)
-        n_zeros += zero
-        n_ones += one
-        tie_zero |= tie_bit & (ZERO - zero)
-        tie_one |= tie_bit & (ZERO - one)
+    if is_tied(entries, start, end, layout.tie_bit):
+        n_ones = _part_tied(entries, start, end, side, layout, takes, ones)
+    else:
+        n_ones = _part_plain(entries, start, end, side, layout.row_mask, takes, ones)
     for place in range(np.int64(n_ones)):
         entries[U(ones_start + place)] = ones[U(place)]
 
 
 @lean
-def part_apart(
+def _part_plain(
+    entries: Any, start: int, end: int, side: Any, row_mask: Any, takes: Any, ones: Any
+) -> Any:
+    """How many go down the second branch, of a column where no two are equal."""
+    n_zeros, n_ones = U(start), ZERO
+    for place in range(start, end):
+        entry = entries[U(place)]
+        where = U(side[entry & row_mask])
+        # written to both, and kept where it belongs: no branch to predict
+        entries[n_zeros] = entry
+        ones[n_ones] = entry
+        n_zeros += (takes[0] >> where) & ONE
+        n_ones += (takes[1] >> where) & ONE
+    return n_ones
+
+
+@lean
+def _part_tied(
+    entries: Any, start: int, end: int, side: Any, layout: Layout, takes: Any, ones: Any
+) -> Any:
+    """The same where some are."""
+    n_zeros, n_ones, tie_bit = U(start), ZERO, layout.tie_bit
+    tie_zero = tie_one = ZERO  # a tie with the last entry of that branch
+    for place in range(start, end):
+        entry = U(entries[U(place)])
+        tie = entry & tie_bit
+        where, plain = U(side[entry & layout.row_mask]), entry ^ tie
+        zero, one = (takes[0] >> where) & ONE, (takes[1] >> where) & ONE
+        tie_zero, tie_one = tie_zero & tie, tie_one & tie
+        entries[n_zeros] = plain | tie_zero
+        ones[n_ones] = plain | tie_one
+        n_zeros += zero
+        n_ones += one
+        tie_zero |= tie_bit & (ZERO - zero)
+        tie_one |= tie_bit & (ZERO - one)
+    return n_ones
+
+
+@lean
+def _apart_tied(
     entries: Any, start: int, end: int, left: Any, right: Any, places: tuple[int, int],
     sizes: tuple[int, int], side: Any, layout: Layout, takes: Any, numbers: Any,
     behind: tuple[int, int],
@@ -69,8 +95,7 @@ def part_apart(
     for place in range(start, end):
         entry = U(entries[U(place)])
         row, plain = entry & layout.row_mask, entry & above
-        tie_zero &= entry
-        tie_one &= entry
+        tie_zero, tie_one = tie_zero & entry, tie_one & entry
         where, number = U(side[row]), U(numbers[row])
         shared = ZERO - (where >> ONE)  # all bits for one that goes down both
         zero, one = (takes[0] >> where) & ONE, (takes[1] >> where) & ONE
@@ -78,10 +103,32 @@ def part_apart(
             left[zero_at] = plain | (number + (shared & zero_behind)) | (tie_zero & tie_bit)
         if one_at < one_end:
             right[one_at] = plain | (number + (shared & one_behind)) | (tie_one & tie_bit)
-        zero_at += zero
-        one_at += one
+        zero_at, one_at = zero_at + zero, one_at + one
         tie_zero |= tie_bit & (ZERO - zero)
         tie_one |= tie_bit & (ZERO - one)
+
+
+@lean
+def _apart_plain(
+    entries: Any, start: int, end: int, left: Any, right: Any, places: tuple[int, int],
+    sizes: tuple[int, int], side: Any, layout: Layout, takes: Any, numbers: Any,
+    behind: tuple[int, int],
+) -> None:  # fmt: skip
+    """The same of a column where no two are equal."""
+    zero_at, one_at = U(places[0]), U(places[1])
+    zero_end, one_end = U(places[0] + sizes[0]), U(places[1] + sizes[1])
+    zero_behind, one_behind = U(behind[0]), U(behind[1])
+    for place in range(start, end):
+        entry = U(entries[U(place)])
+        row = entry & layout.row_mask
+        where, number = U(side[row]), entry - row + U(numbers[row])
+        shared = ZERO - (where >> ONE)
+        if zero_at < zero_end:
+            left[zero_at] = number + (shared & zero_behind)
+        if one_at < one_end:
+            right[one_at] = number + (shared & one_behind)
+        zero_at += (takes[0] >> where) & ONE
+        one_at += (takes[1] >> where) & ONE
 
 
 @lean
@@ -94,10 +141,16 @@ def part_columns(
     takes, behind = takes_of(marks, parts), (marks[BEHIND, 0], marks[BEHIND, 1])
     for column in range(columns[0], columns[1], columns[2]):
         start, places = column * stride, (column * strides[0], column * strides[1])
-        part_apart(
-            entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
-            numbers, behind,
-        )  # fmt: skip
+        if is_tied(entries, start, start + n_rows, layout.tie_bit):
+            _apart_tied(
+                entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
+                numbers, behind,
+            )  # fmt: skip
+        else:
+            _apart_plain(
+                entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
+                numbers, behind,
+            )  # fmt: skip
 
 
 @lean
@@ -191,10 +244,10 @@ def give_numbers(
 
 
 @lean
-def move_down(entries: Any, offset: int, start: int, end: int, size: int) -> None:
-    """Puts what stands behind a slice in its place."""
+def move_down(entries: Any, to: int, start: int, size: int) -> None:
+    """Puts so many entries, which stand behind, in their place."""
     for at in range(size):
-        entries[U(offset + start + at)] = entries[U(offset + end + at)]
+        entries[U(to + at)] = entries[U(start + at)]
 
 
 @lean

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.kernels.compile import lean
-from service.tree.kernels.entries import Layout
+from service.tree.kernels.entries import Layout, U
 
 DIGIT = 11  # bits that are sorted by at a time
 N_DIGITS = 6
@@ -131,13 +131,12 @@ def sort_entries(
 def find_largest(values: Any, rows: Any, marks: Any, found: Any) -> None:
     """Writes down for each mark, which are in order, the largest value between it and the last."""
     for number in range(len(rows)):
-        value = values[rows[number]]
-        low, high = 0, len(marks)
-        while low < high:
-            middle = (low + high) >> 1
-            if marks[middle] >= value:  # null is above all of them
-                high = middle
-            else:
-                low = middle + 1
+        value, low, size = values[rows[number]], 0, len(marks)
+        while size > 1:  # no branch to predict: half of them would be predicted wrongly
+            half = size >> 1
+            low += half * (marks[U(low + half - 1)] < value)
+            size -= half
+        low += marks[U(low)] < value
+        # null is below none of them, and larger than nothing
         if low < len(marks) and value > found[low]:
             found[low] = value
