@@ -27,6 +27,11 @@ class Dataset:
         """Whether a number is predicted."""
         return not self.classes
 
+    @property
+    def n_statistics(self) -> int:
+        """How many sums describe rows: one a class; in regression weight, mean and square."""
+        return len(self.classes) or 3
+
 
 def rows_of(data: Dataset, chosen: Ints | Bools) -> Dataset:
     """The dataset with these rows only."""

@@ -7,11 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from service.errors import LimitReached
-from service.tree.arrays import Floats, Ints
+from service.tree.arrays import Floats
 from service.tree.attribute import Kind
-from service.tree.c45 import WIDE, tolerance_of
+from service.tree.c45 import tolerance_of
 from service.tree.context import Context
-from service.tree.kernels.c45 import mark_close
 from service.tree.kernels.grow import DONE, N_NODES, N_SIDES, NEEDS_NODES, NEEDS_ROOM, grow
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
@@ -19,18 +18,11 @@ from service.tree.kernels.rooms import (
     FRACTIONAL,
     GAIN_PER_COST,
     GAIN_SQUARED_PER_COST,
-    GROUP,
-    HAS_NULL,
-    IS_CATEGORICAL,
-    IS_CLOSE,
-    IS_COUNTED,
     J48,
     LARGEST,
     MAJORITY,
-    N_VALUES,
     NO_COST,
     OWN_BRANCH,
-    PLACE,
     POWER_PER_COST,
     R8,
     RPART,
@@ -47,7 +39,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
 from service.tree.kernels.weighed import BLOCK
 from service.tree.nodes import Split
-from service.tree.presort import Presorted, in_threads, is_ordered
+from service.tree.presort import Presorted, is_ordered
 from service.tree.rpart_order import is_rpart
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
@@ -149,49 +141,6 @@ def _risk_column(context: Context, columns: Presorted) -> int:
     return n_columns - 1 if n_columns > 1 + ordered.sum() else int(ordered[0])
 
 
-def columns_of(context: Context, columns: Presorted) -> Columns:
-    """The attributes as the kernels look them up."""
-    data, ordered = context.data, is_ordered(context.data)
-    facts = np.zeros((len(data.attributes), 8), np.int64)
-    facts[:, IS_CATEGORICAL] = ~ordered
-    facts[:, PLACE] = np.where(ordered, np.cumsum(ordered), np.cumsum(~ordered) - 1)
-    n_values = np.array([len(each.values) for each in data.attributes])
-    facts[:, N_VALUES] = np.where(ordered, 0, n_values)
-    facts[:, HAS_NULL] = context.has_null
-    facts[:, IS_COUNTED] = ordered | (
-        WIDE * context.n_rows - n_values > tolerance_of(context.params)
-    )
-    groups = sorted({each.group for each in data.attributes if each.group is not None})
-    facts[:, GROUP] = [
-        -1 if each.group is None else groups.index(each.group) for each in data.attributes
-    ]
-    values = np.ascontiguousarray(
-        data.values.T
-    )  # one order of memory, or all is compiled once more
-    if FINE_PRINT[context.params.rules] != TEXTBOOK:
-        _mark_close(values, columns, facts)
-    costs = np.zeros((2, max(len(facts), len(groups))))
-    costs[0, : len(facts)] = [each.cost for each in data.attributes]
-    costs[1, : len(groups)] = [data.group_costs.get(name, 0.0) for name in groups]
-    scale = np.ones(len(data.classes)) if context.origin is None else context.origin.scale
-    return Columns(columns.layout, facts, costs, values, scale)
-
-
-def _mark_close(values: Any, columns: Presorted, facts: Ints) -> None:
-    """Marks the neighbours in each column that are different, but as good as equal to C4.5."""
-    ordered = np.flatnonzero(facts[:, IS_CATEGORICAL] == 0)
-
-    def mark(places: range) -> None:
-        for attribute in ordered[places].tolist():
-            start = int(facts[attribute, PLACE]) * columns.n_rows
-            facts[attribute, IS_CLOSE] = mark_close(
-                columns.entries, start, columns.n_rows, columns.layout, values, attribute,
-                columns.rows,
-            )  # fmt: skip
-
-    in_threads(mark, len(ordered), columns.n_rows)
-
-
 def needs_room(context: Context) -> bool:
     """Whether rows may go down many branches, for which there is to be room behind them."""
     is_multiway = context.params.categorical == "multiway"
@@ -259,16 +208,18 @@ def logs_of(n_rows: int) -> Floats:
 def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> Work:
     """Small arrays for one thread that works on at most so many rows."""
     data = context.data
-    n_statistics, n_attributes = len(data.classes) or 3, len(data.attributes)
+    n_attributes = len(data.attributes)
     most = max([len(each.values) for each in data.attributes], default=0) + 4
     n_values = [len(each.values) for each in data.attributes if each.kind == Kind.CATEGORICAL]
     starts = np.cumsum([0, *(each + 1 for each in n_values)])
+    table = np.zeros((starts[-1], data.n_statistics))
     return Work(
         logs,
         np.empty(n_rows + 1, columns.entries.dtype),
-        np.zeros((7, n_statistics)),
-        np.zeros((starts[-1], n_statistics)),
+        np.zeros((7, data.n_statistics)),
+        table,
         starts,
+        table.reshape(-1),
         np.zeros((3, BLOCK), np.float32),
         np.zeros((2, most)),
         np.zeros((7, most), np.int64),

@@ -10,7 +10,6 @@ from service.tree.engine import (
     FIRST_NODES,
     Report,
     Yield,
-    columns_of,
     grow_in,
     logs_of,
     make_nodes,
@@ -20,6 +19,7 @@ from service.tree.engine import (
     teller,
     work_of,
 )
+from service.tree.facts import columns_of
 from service.tree.kernels.rooms import N_VALUES
 from service.tree.presort import Presorted
 

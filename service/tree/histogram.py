@@ -21,7 +21,6 @@ from service.tree.engine import (
     FIRST_NODES,
     Report,
     Yield,
-    columns_of,
     logs_of,
     make_nodes,
     more_nodes,
@@ -32,6 +31,7 @@ from service.tree.engine import (
     teller,
     work_of,
 )
+from service.tree.facts import columns_of
 from service.tree.kernels.bins import N_CODES, fill_counts, fill_sums
 from service.tree.kernels.grow import N_NODES, N_WAITING, NEEDS_NODES, NEEDS_ROOM
 from service.tree.kernels.histogram import LEAF, WHOLE, meet, part_ways

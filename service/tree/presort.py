@@ -35,7 +35,7 @@ class Presorted:
 
     layout: Layout
     entries: Any  # uint32, or uint64 where rows and classes need it
-    codes: Any  # (row, categorical attribute): the number of its category, -1 for null
+    codes: Any  # (row, categorical attribute): where its category begins in Work.cells
     rows: Ints  # per row its number in the dataset
 
     @property
@@ -142,11 +142,14 @@ def in_threads(
 
 
 def _codes(data: Dataset, rows: Ints) -> Any:
-    categorical = np.flatnonzero(~is_ordered(data))
-    codes = np.empty((len(rows), len(categorical)), np.int32)
+    """Per row and categorical attribute where the statistics of its category begin."""
+    categorical, start = np.flatnonzero(~is_ordered(data)), 0
+    codes = np.empty((len(rows), len(categorical)), np.uint32)
     for place, attribute in enumerate(categorical.tolist()):
-        column = data.values[rows, attribute]
-        codes[:, place] = np.where(np.isnan(column), -1, column)
+        column, n_values = data.values[rows, attribute], len(data.attributes[attribute].values)
+        line = start + np.where(np.isnan(column), n_values, column)
+        codes[:, place] = line * data.n_statistics
+        start += n_values + 1  # null comes last
     return codes
 
 

@@ -48,6 +48,7 @@ class Columns(NamedTuple):
     facts: Any  # (attribute, IS_CATEGORICAL ... TESTED), see below
     costs: Any  # (2, attribute or group): what each attribute costs, and what each group does
     values: Any  # (attribute, row of the dataset)
+    categories: Any  # per code the number of its category, -1 for null
     scale: Any  # per class the factor of its weights, to rpart: 1 but for rounding
 
 
@@ -62,7 +63,7 @@ class Room(NamedTuple):
     arrived: Any  # per place the weight of the row in the first column
     rows: Any  # (3, row): its weight and its target about the mean at the node in hand; its target
     origin: Any  # per row its number in the dataset
-    codes: Any  # (row, categorical attribute): the number of its category, -1 for null
+    codes: Any  # (row, categorical attribute): where its category begins in Work.cells
     side: Any  # per row the branch that it takes
     numbers: Any  # per row its own number
 
@@ -81,6 +82,7 @@ class Work(NamedTuple):
     sums: Any  # (7, statistic)
     table: Any  # (category, statistic), of one categorical attribute after the other ...
     starts: Any  # ... per attribute its first line, and last the end; null has the last of each
+    cells: Any  # the same table, line after line
     block: Any  # (3, row of a block of cuts)
     parts: Any  # (2, branch)
     marks: Any  # (7, branch)

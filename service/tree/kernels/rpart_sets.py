@@ -43,17 +43,17 @@ LOG_2 = np.log(2.0)
 @kernel
 def sets_rpart(
     rules: Rules, layout: Layout, scale: Any, entries: Any, start: int, end: int, rows: Any,
-    codes: Any, line: int, n_values: int, table: Any, sums: Any, sides: Any, attribute: int,
-    weight: float,
+    codes: Any, categories: Any, line: int, n_values: int, table: Any, sums: Any, sides: Any,
+    attribute: int, weight: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """What the best division improves, 0 for none, what it gains, and what stood for null."""
     moved, reached = np.zeros((n_values, 3)), np.zeros(8)
     filled = -1
     if rules.missing == MAJORITY:
-        filled = _most_common(entries, start, end, layout, rows, codes, line, moved)
+        filled = _most_common(entries, start, end, layout, rows, codes, categories, line, moved)
     base = _summed(
-        rules.criterion, entries, start, end, layout, rows, codes, line, filled, scale, table,
-        sums, moved, reached,
+        rules.criterion, entries, start, end, layout, rows, codes, categories, line, filled, scale,
+        table, sums, moved, reached,
     )  # fmt: skip
     present = _present(moved)
     if len(present) < 2:
@@ -65,8 +65,9 @@ def sets_rpart(
         for at in range(len(present)):
             sides[attribute, present[at]] = 1 - sides[attribute, present[at]]
     _place_absent(
-        rules, entries, start, end, layout, rows, codes, line, filled, moved, sides, attribute
-    )
+        rules, entries, start, end, layout, rows, codes, categories, line, filled, moved, sides,
+        attribute,
+    )  # fmt: skip
     improvement = best - base
     gain = improvement / weight / (LOG_2 if rules.criterion == GAIN else 1.0)
     return improvement, gain, np.nan if filled < 0 else float(filled)
@@ -84,22 +85,22 @@ def _present(moved: Any) -> Any:
 
 
 @lean
-def code_of(codes: Any, line: int, row: Any, filled: int) -> int:
+def code_of(codes: Any, categories: Any, line: int, row: Any, filled: int) -> int:
     """The category of a row, or what is filled in for null."""
-    code = int(codes[row, line])
+    code = int(categories[codes[row, line]])
     return filled if code < 0 else code
 
 
 @lean
 def _most_common(
-    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any, line: int,
-    moved: Any,
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
+    categories: Any, line: int, moved: Any,
 ) -> int:  # fmt: skip
     """The category with most weight, the first of equals; -1 where none is known, or no null."""
     best, has_null = -1, False
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        code = codes[row, line]
+        code = categories[codes[row, line]]
         has_null = has_null or code < 0
         if code >= 0:
             moved[code, SIZE] += rows[WEIGHT, row]
@@ -114,12 +115,13 @@ def _most_common(
 @lean
 def _summed(
     criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
-    line: int, filled: int, scale: Any, table: Any, sums: Any, moved: Any, reached: Any,
+    categories: Any, line: int, filled: int, scale: Any, table: Any, sums: Any, moved: Any,
+    reached: Any,
 ) -> float:  # fmt: skip
     """What no division at all is worth; what each category moves is written down."""
     mean = 0.0
     if criterion == SQUARED_ERROR:
-        mean = _mean(entries, start, end, layout, rows, codes, line, filled)
+        mean = _mean(entries, start, end, layout, rows, codes, categories, line, filled)
     for each in range(sums.shape[1]):
         sums[KNOWN, each] = 0.0
         for category in range(len(moved)):
@@ -127,7 +129,7 @@ def _summed(
     for place in range(start, end):
         entry = entries[U(place)]
         row = entry & layout.row_mask
-        code, weight = code_of(codes, line, row, filled), rows[WEIGHT, row]
+        code, weight = code_of(codes, categories, line, row, filled), rows[WEIGHT, row]
         if code < 0:
             continue
         number: Any = U(0)
@@ -152,14 +154,14 @@ def _summed(
 
 @lean
 def _mean(
-    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any, line: int,
-    filled: int,
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
+    categories: Any, line: int, filled: int,
 ) -> float:  # fmt: skip
     """The mean of the targets of rows that know their category."""
     total = weight = 0.0
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        if codes[row, line] >= 0 or filled >= 0:
+        if categories[codes[row, line]] >= 0 or filled >= 0:
             total += rows[TARGET, row] * rows[WEIGHT, row]
             weight += rows[WEIGHT, row]
     return total / weight if weight > 0 else 0.0
@@ -247,7 +249,7 @@ def _by_all(
 @lean
 def _place_absent(
     rules: Rules, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
-    line: int, filled: int, moved: Any, sides: Any, attribute: int,
+    categories: Any, line: int, filled: int, moved: Any, sides: Any, attribute: int,
 ) -> None:  # fmt: skip
     """A category that no row has goes with the larger side, or nowhere where rows may stop."""
     n_absent, left, right = 0, 0.0, 0.0
@@ -255,7 +257,7 @@ def _place_absent(
         n_absent += 1 if moved[category, COUNT] == 0 else 0
     for place in range(start, end if n_absent > 0 and rules.missing != STOP else start):
         row = entries[U(place)] & layout.row_mask
-        code = code_of(codes, line, row, filled)
+        code = code_of(codes, categories, line, row, filled)
         if code >= 0 and sides[attribute, code] == 0:
             left += rows[WEIGHT, row]
         elif code >= 0:

@@ -38,7 +38,7 @@ from service.tree.kernels.rooms import (
 )
 from service.tree.kernels.rpart import cut_rpart, note_improvement
 from service.tree.kernels.rpart_sets import sets_rpart
-from service.tree.kernels.score import is_enough, score, split_info, weight_of
+from service.tree.kernels.score import clear, is_enough, score, split_info, weight_of
 from service.tree.kernels.sets import (
     ROUNDING,
     best_category,
@@ -89,9 +89,11 @@ def _fill_tables(
             last = columns.facts[attribute, PLACE] + 1
             first = last - 1 if first < 0 else first
     if first >= 0 and rules.fine_print != RPART:
+        for line in range(work.starts[first], work.starts[last]):
+            clear(work.table, line)
         fill_tables(
             rules.criterion, room.entries, place[0], place[1], columns.layout, room.rows,
-            room.codes, first, last, work.starts, work.table,
+            room.codes, first, last, work.cells,
         )  # fmt: skip
 
 
@@ -182,7 +184,8 @@ def _search_sets(
     if rules.fine_print == RPART:
         improvement, gain, filled = sets_rpart(
             rules, columns.layout, columns.scale, room.entries, place[0], place[1], room.rows,
-            room.codes, line, n_values, table, work.sums, work.sides, attribute, weight,
+            room.codes, columns.categories, line, n_values, table, work.sums, work.sides,
+            attribute, weight,
         )  # fmt: skip
         note_improvement(work.found, attribute, SUBSET, improvement, gain)
         work.found[attribute, FILLED] = filled

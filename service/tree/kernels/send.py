@@ -60,8 +60,8 @@ def send(
         if not np.isnan(filled):
             away = int(filled) if split == MULTIWAY else work.sides[best, int(filled)]
         _send_sets(
-            room.entries, place[0], place[1], columns.layout, room.codes, line, work.sides, best,
-            split == MULTIWAY, away, room.side, work.marks,
+            room.entries, place[0], place[1], columns.layout, room.codes, columns.categories, line,
+            work.sides, best, split == MULTIWAY, away, room.side, work.marks,
         )  # fmt: skip
     weigh_sides(
         rules.is_weighted, room.entries, place[0], place[1], columns.layout, room.rows, room.side,
@@ -100,12 +100,12 @@ def _send_cut(
 
 @lean
 def _send_sets(
-    entries: Any, start: int, end: int, layout: Layout, codes: Any, line: int, sides: Any,
-    best: int, is_multiway: bool, away: int, side: Any, marks: Any,
+    entries: Any, start: int, end: int, layout: Layout, codes: Any, categories: Any,
+    line: int, sides: Any, best: int, is_multiway: bool, away: int, side: Any, marks: Any,
 ) -> None:  # fmt: skip
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        code = np.int64(codes[row, U(line)])
+        code = np.int64(categories[codes[row, U(line)]])
         branch = away
         if code >= 0:
             branch = code if is_multiway else sides[best, U(code)]

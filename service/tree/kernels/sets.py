@@ -15,14 +15,12 @@ ROUNDING = 1e-9  # weights that ought to be equal differ by less
 @lean
 def fill_tables(
     criterion: int, entries: Any, start: int, end: int, layout: Layout, rows: Any, codes: Any,
-    first: int, last: int, starts: Any, table: Any,
+    first: int, last: int, cells: Any,
 ) -> None:  # fmt: skip
-    """Writes down the statistics of each category of some attributes; null's come behind.
+    """Adds the rows to the statistics of their categories of some attributes.
 
     All attributes of a row at once: what one adds to has nothing to do with the next.
     """
-    for line in range(starts[first], starts[last]):
-        clear(table, line)
     for place in range(start, end):
         entry = entries[U(place)]
         row = entry & layout.row_mask
@@ -32,14 +30,13 @@ def fill_tables(
             moment = weight * rows[APART, row]
             square = moment * rows[APART, row]
         for attribute in range(first, last):
-            code = codes[row, U(attribute)]
-            at = U(starts[U(attribute)] + code if code >= 0 else starts[U(attribute + 1)] - 1)
+            code = U(codes[row, U(attribute)])
             if criterion == SQUARED_ERROR:
-                table[at, U(0)] += weight
-                table[at, U(1)] += moment
-                table[at, U(2)] += square
+                cells[code] += weight
+                cells[code + U(1)] += moment
+                cells[code + U(2)] += square
             else:
-                table[at, number] += weight
+                cells[code + number] += weight
 
 
 @lean
