@@ -12,7 +12,7 @@ from service.tree.engine import wide
 from service.tree.kernels.part import lay_bed, part_columns, part_many
 from service.tree.kernels.rooms import BEHIND, SHARES, STARTS, Columns, Room, Work
 
-MANY = 12_000  # rows of a node from which on its columns are shared out
+MANY = 7_000  # rows of a node from which on its columns are shared out
 
 Divide: TypeAlias = Callable[[range], None]  # what lays some columns out
 

@@ -35,6 +35,8 @@ from service.tree.parts import Part
 from service.tree.presort import in_threads
 from service.tree.rpart_order import is_rpart
 
+PIECES = 4  # for each mark, so that hardly two of them lie in one
+
 
 def grown_of(context: Context, part: Part, made: Yield) -> Grown:
     """The tree of all nodes, and what its training knows."""
@@ -146,7 +148,7 @@ def _training_values(context: Context, number: int, middle: Floats) -> Floats:
     marks, places = np.unique(middle, return_inverse=True)
     found = np.full(len(marks), -np.inf)
     column = np.ascontiguousarray(context.data.values[:, number])
-    find_largest(column, context.rows, marks, found)
+    find_largest(column, context.rows, marks, np.empty(PIECES * len(marks) + 2, np.int64), found)
     return np.maximum.accumulate(found)[places]
 
 

@@ -24,10 +24,28 @@ def add_slice(
         for place in range(start, end):
             sums[line, (entries[U(place)] >> layout.shift) & layout.class_mask] += 1.0
         return
+    if sums.shape[1] == 2:
+        _add_to_two(entries, start, end, layout, rows, sums, line)
+        return
     for place in range(start, end):
         entry = entries[U(place)]
         weight = rows[WEIGHT, entry & layout.row_mask]
         sums[line, (entry >> layout.shift) & layout.class_mask] += weight
+
+
+@lean
+def _add_to_two(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, sums: Any, line: int
+) -> None:
+    """The same for two classes: either gets the weight or 0, and neither waits for memory."""
+    one, other = sums[line, 0], sums[line, 1]
+    for place in range(start, end):
+        entry = entries[U(place)]
+        weight = rows[WEIGHT, entry & layout.row_mask]
+        second = weight * np.float64((entry >> layout.shift) & layout.class_mask)
+        one += weight - second
+        other += second
+    sums[line, 0], sums[line, 1] = one, other
 
 
 @lean

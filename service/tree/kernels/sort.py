@@ -128,15 +128,42 @@ def sort_entries(
 
 
 @lean
-def find_largest(values: Any, rows: Any, marks: Any, found: Any) -> None:
-    """Writes down for each mark, which are in order, the largest value between it and the last."""
+def find_largest(values: Any, rows: Any, marks: Any, firsts: Any, found: Any) -> None:
+    """Writes down for each mark, which are in order, the largest value between it and the last.
+
+    What is between the first mark and the last is cut into equal pieces; `firsts` is room for
+    the number of the first mark in each, and behind.
+    """
+    n_pieces, lowest, highest = len(firsts) - 2, marks[0], marks[len(marks) - 1]
+    width = highest / n_pieces - lowest / n_pieces
+    scale = 1.0 / width if width > 0 and 1.0 / width < np.inf else 0.0
+    _place_marks(marks, firsts, lowest, scale)
     for number in range(len(rows)):
-        value, low, size = values[rows[number]], 0, len(marks)
-        while size > 1:  # no branch to predict: half of them would be predicted wrongly
-            half = size >> 1
-            low += half * (marks[U(low + half - 1)] < value)
-            size -= half
-        low += marks[U(low)] < value
-        # null is below none of them, and larger than nothing
-        if low < len(marks) and value > found[low]:
-            found[low] = value
+        value = values[rows[number]]
+        if not value <= highest:  # null is not
+            continue
+        piece = _piece(value, lowest, scale, n_pieces)
+        low, high = firsts[U(piece)], firsts[U(piece + 1)]
+        while high > low + 1:
+            middle = (low + high) >> 1
+            if marks[U(middle)] < value:
+                low = middle + 1
+            else:
+                high = middle
+        low += (high > low) & (marks[U(low)] < value)  # no branch to predict
+        found[U(low)] = max(found[U(low)], value)
+
+
+@lean
+def _piece(value: float, lowest: float, scale: float, n_pieces: int) -> int:
+    return int(min(max((value - lowest) * scale, 0.0), float(n_pieces)))
+
+
+@lean
+def _place_marks(marks: Any, firsts: Any, lowest: float, scale: float) -> None:
+    """Writes down the first mark of each piece; where a piece has none, that of the next."""
+    at, n_pieces = 0, len(firsts) - 2
+    for piece in range(n_pieces + 2):
+        while at < len(marks) and _piece(marks[at], lowest, scale, n_pieces) < piece:
+            at += 1
+        firsts[piece] = at
