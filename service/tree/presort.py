@@ -15,6 +15,7 @@ from service.tree.kernels.entries import Layout, make_layout
 from service.tree.kernels.part import give_numbers, part_many
 from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.rooms import OPEN
+from service.tree.kernels.sets import write_codes
 from service.tree.kernels.sort import DIGIT, sort_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
@@ -146,10 +147,10 @@ def _codes(data: Dataset, rows: Ints) -> Any:
     categorical, start = np.flatnonzero(~is_ordered(data)), 0
     codes = np.empty((len(rows), len(categorical)), np.uint32)
     for place, attribute in enumerate(categorical.tolist()):
-        column, n_values = data.values[rows, attribute], len(data.attributes[attribute].values)
-        line = start + np.where(np.isnan(column), n_values, column)
-        codes[:, place] = line * data.n_statistics
-        start += n_values + 1  # null comes last
+        n_values = len(data.attributes[attribute].values)
+        column = np.ascontiguousarray(data.values[:, attribute])
+        write_codes(column, rows, start, n_values, data.n_statistics, codes[:, place])
+        start += n_values + 1  # null has a line too
     return codes
 
 

@@ -156,7 +156,8 @@ def find_largest(values: Any, rows: Any, marks: Any, firsts: Any, found: Any) ->
 
 @lean
 def _piece(value: float, lowest: float, scale: float, n_pieces: int) -> int:
-    return int(min(max((value - lowest) * scale, 0.0), float(n_pieces)))
+    place = (value - lowest) * scale
+    return int(min(place, float(n_pieces))) if place > 0 else 0  # of infinite ones there is none
 
 
 @lean
