@@ -16,9 +16,11 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from service.logs import logging_config
 from service.settings import read_settings
+from service.web.board import Board, share_out
 from service.web.context import EXTENSION, IS_LEAVING, Context
 
 _settings = read_settings(os.environ)
+_board = Board()
 _MEMORY = "/dev/shm"
 FAREWELL = 2.0  # seconds in which clients may still use a connection that they keep
 LEAST = 0.001  # seconds of patience; none at all would be no limit
@@ -61,6 +63,8 @@ def post_worker_init(worker: Any) -> None:
     context: Context = worker.wsgi.extensions[EXTENSION]
     context.store.forget()
     context.warmth.start()
+    if isinstance(worker, ThreadWorker):
+        share_out(worker, _board)
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
     # so that streams do not hold it up
     worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive
@@ -77,6 +81,11 @@ def _be_patient(listener: Any, seconds: float) -> None:
     limit = struct.pack("@ll", int(whole), int(rest * 1e6))
     for option in (SO_RCVTIMEO, SO_SNDTIMEO):
         listener.setsockopt(SOL_SOCKET, option, limit)
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Forgets the clients of a process that has ended, however it did."""
+    _board.wipe(worker.age)
 
 
 def pre_exec(server: Any) -> None:
@@ -102,6 +111,7 @@ def _part_in_peace(worker: ThreadWorker) -> Any:
     def begin_to_leave(*_: object) -> None:
         if not told:
             told.append(monotonic())
+            _board.leave(worker.age)
             worker.max_keepalived = 0  # from now on every answer says `Connection: close`
             signal.setitimer(signal.ITIMER_REAL, GLANCE, GLANCE)
             end_if_all_have_left()

@@ -39,7 +39,7 @@ from service.tree.kernels.search import search
 from service.tree.kernels.top import decide, look
 
 FEWEST = 4_000  # rows from which on two threads are faster than one
-SHARE = 8  # a bed holds at most one in so many of all rows ...
+SHARE = 6  # a bed holds at most one in so many of all rows ...
 SMALL = 6_000  # ... but half of few rows, up to so many
 OF_NUMBERS = 4  # times the work that categories are
 OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
