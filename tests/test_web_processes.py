@@ -50,6 +50,26 @@ def web(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield web
 
 
+def test_clients_that_stay_are_shared_out_over_the_processes(web: Web) -> None:
+    while len(web.workers) < 2:
+        time.sleep(0.05)
+    before = [n_sockets(pid) for pid in web.workers]
+    with ExitStack() as stack:
+        for _ in range(N_CLIENTS):
+            client = stack.enter_context(web.client())
+            assert client.get("/livez").status_code == 200
+        served = [n_sockets(pid) - n for pid, n in zip(web.workers, before, strict=True)]
+
+    # who asked before may have left meanwhile
+    assert min(served) >= N_CLIENTS // 2 - 2, served
+
+
+def n_sockets(pid: int) -> int:
+    """How many sockets a process has open."""
+    links = [os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir()]
+    return sum(link.startswith("socket:") for link in links)
+
+
 def test_ten_warm_models_are_answered_within_two_seconds_of_the_start(
     url: str, tmp_path: Path
 ) -> None:

@@ -87,7 +87,10 @@ def encode_categories(
     if isinstance(column, Numbers | Texts):
         texts, numbers = _distinct(column)
         named = np.array([*(codes.get(text, np.nan) for text in texts), np.nan])
-        return named[numbers], np.flatnonzero(np.isnan(named[numbers]) & (numbers >= 0)).tolist()
+        found: Floats = named.take(numbers)
+        if not np.isnan(found.sum()):  # faster than a look at each
+            return found, []
+        return found, np.flatnonzero(np.isnan(found) & (numbers >= 0)).tolist()
     if not set(map(type, column)) <= {str, int, float, bool, type(None)}:
         raise_faults(_misfits(table, name, is_category, "must be a string, number, true or false"))
     encoded: Floats = np.array(
