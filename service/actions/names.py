@@ -1,4 +1,4 @@
-"""Which version a name means, known from memory for a second at the most."""
+"""Which version a name means, known from memory for less than a second."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from service.errors import NotFound, Unavailable
 from service.storage.records import VersionKey
 
-SECONDS = 1.0  # that a name may be out of date
+SECONDS = 0.8  # that a name may be out of date, so that answers are no more than a second behind
 PAUSE = 0.1  # seconds after a failure in which nobody tries again
 MOST = 10_000  # names kept; each takes some hundred bytes
 Selected: TypeAlias = tuple[str, int | None]  # `name` or `name@alias`, and a version's number
@@ -24,7 +24,7 @@ class Known:
 
 
 class Names:
-    """The versions that names mean; whoever comes first after a second asks, the others wait."""
+    """The versions that names mean; whoever comes first after a while asks, the others wait."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -33,12 +33,12 @@ class Names:
         self._away: tuple[float, str] | None = None  # when asking last failed, and how
 
     def fresh(self, selected: Selected) -> VersionKey | None:
-        """The version that is meant, if that was asked less than a second ago."""
+        """The version that is meant, if that was asked not long ago."""
         known, now = self._known.get(selected), self._clock()
         return known.version if known is not None and now - known.at < SECONDS else None
 
     def find(self, selected: Selected, ask: Callable[[], VersionKey]) -> VersionKey:
-        """The version that is meant, asked for if nobody did in the last second."""
+        """The version that is meant, asked for if nobody did a moment ago."""
         came = self._clock()
         with self._asking:
             at = self._clock()  # what is true when we ask may not be when we are answered
