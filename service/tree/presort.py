@@ -149,7 +149,7 @@ def _codes(data: Dataset, rows: Ints) -> Any:
     for place, attribute in enumerate(categorical.tolist()):
         n_values = len(data.attributes[attribute].values)
         column = np.ascontiguousarray(data.values[:, attribute])
-        write_codes(column, rows, start, n_values, data.n_statistics, codes[:, place])
+        write_codes(column, rows, start, n_values, data.n_statistics, codes, place)
         start += n_values + 1  # null has a line too
     return codes
 

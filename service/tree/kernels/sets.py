@@ -13,12 +13,14 @@ ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 
 @lean
-def write_codes(values: Any, rows: Any, start: int, n_values: int, size: int, codes: Any) -> None:
+def write_codes(
+    values: Any, rows: Any, start: int, n_values: int, size: int, codes: Any, place: int
+) -> None:
     """Where the statistics of each row's category begin, so many each; null's come last."""
     for number in range(len(rows)):
         value = values[rows[U(number)]]
         category = n_values if np.isnan(value) else int(value)
-        codes[U(number)] = (start + category) * size
+        codes[U(number), U(place)] = (start + category) * size
 
 
 @lean
