@@ -39,7 +39,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, SQUARED_ERROR
 from service.tree.kernels.weighed import BLOCK
 from service.tree.nodes import Split
-from service.tree.presort import Presorted, is_ordered
+from service.tree.presort import Presorted, first_lines, is_ordered
 from service.tree.rpart_order import is_rpart
 
 Report: TypeAlias = Callable[[float, int], None]  # (part of the weight that is settled, nodes)
@@ -210,8 +210,7 @@ def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> 
     data = context.data
     n_attributes = len(data.attributes)
     most = max([len(each.values) for each in data.attributes], default=0) + 4
-    n_values = [len(each.values) for each in data.attributes if each.kind == Kind.CATEGORICAL]
-    starts = np.cumsum([0, *(each + 1 for each in n_values)])
+    starts = first_lines(data)
     table = np.zeros((starts[-1], data.n_statistics))
     return Work(
         logs,

@@ -144,14 +144,19 @@ def in_threads(
 
 def _codes(data: Dataset, rows: Ints) -> Any:
     """Per row and categorical attribute where the statistics of its category begin."""
-    categorical, start = np.flatnonzero(~is_ordered(data)), 0
+    categorical, starts = np.flatnonzero(~is_ordered(data)), first_lines(data)
     codes = np.empty((len(rows), len(categorical)), np.uint32)
     for place, attribute in enumerate(categorical.tolist()):
-        n_values = len(data.attributes[attribute].values)
         column = np.ascontiguousarray(data.values[:, attribute])
-        write_codes(column, rows, start, n_values, data.n_statistics, codes, place)
-        start += n_values + 1  # null has a line too
+        null = int(starts[place + 1]) - 1
+        write_codes(column, rows, int(starts[place]), null, data.n_statistics, codes, place)
     return codes
+
+
+def first_lines(data: Dataset) -> Ints:
+    """Per categorical attribute its first line in the tables, and last the end; null has one."""
+    sizes = [len(each.values) + 1 for each in data.attributes if each.kind == Kind.CATEGORICAL]
+    return np.cumsum([0, *sizes])
 
 
 def picked(whole: Presorted, chosen: Bools) -> Presorted:

@@ -100,7 +100,7 @@ def _most_common(
     best, has_null = -1, False
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        code = categories[codes[row, line]]
+        code = code_of(codes, categories, line, row, -1)
         has_null = has_null or code < 0
         if code >= 0:
             moved[code, SIZE] += rows[WEIGHT, row]
@@ -161,7 +161,7 @@ def _mean(
     total = weight = 0.0
     for place in range(start, end):
         row = entries[U(place)] & layout.row_mask
-        if categories[codes[row, line]] >= 0 or filled >= 0:
+        if code_of(codes, categories, line, row, filled) >= 0:
             total += rows[TARGET, row] * rows[WEIGHT, row]
             weight += rows[WEIGHT, row]
     return total / weight if weight > 0 else 0.0

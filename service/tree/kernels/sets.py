@@ -14,13 +14,13 @@ ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 @lean
 def write_codes(
-    values: Any, rows: Any, start: int, n_values: int, size: int, codes: Any, place: int
+    values: Any, rows: Any, start: int, null: int, size: int, codes: Any, place: int
 ) -> None:
-    """Where the statistics of each row's category begin, so many each; null's come last."""
+    """Where the statistics of each row's category begin, so many each; null has a line too."""
     for number in range(len(rows)):
         value = values[rows[U(number)]]
-        category = n_values if np.isnan(value) else int(value)
-        codes[U(number), U(place)] = (start + category) * size
+        line = null if np.isnan(value) else start + int(value)
+        codes[U(number), U(place)] = line * size
 
 
 @lean
