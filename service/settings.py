@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from service.tree.sources import ROOT
+
 PREFIX = "BOUGH_"
 
 
@@ -62,10 +64,14 @@ class Settings:
         return self.datasets or str((self.data / "datasets").absolute())
 
     @property
+    def kernel_root(self) -> Path:
+        """Where compiled kernels are kept: the place that was named, or the Python environment."""
+        return Path(self.kernel_cache).absolute() if self.kernel_cache else ROOT
+
+    @property
     def kernel_variables(self) -> dict[str, str]:
         """What a process must find in its environment to keep its kernels in the right place."""
-        named = self.kernel_cache and str(Path(self.kernel_cache).absolute())
-        return {"NUMBA_CACHE_DIR": named} if named else {}
+        return {"NUMBA_CACHE_DIR": str(self.kernel_root)} if self.kernel_cache else {}
 
     @property
     def address(self) -> str:

@@ -106,8 +106,8 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_or_a_constant_has_chan
     kernels.mkdir(parents=True)
     for package in (kernels, *kernels.parents[:2]):
         (package / "__init__.py").touch()
-    for name in ("cache.py", "compile.py"):
-        shutil.copy(ROOT / "service" / "tree" / "kernels" / name, kernels)
+    for name in ("sources.py", "kernels/cache.py", "kernels/compile.py"):
+        shutil.copy(ROOT / "service" / "tree" / name, kernels.parent / name)
     (kernels / "calls.py").write_text(CALLS)
     (kernels / "called.py").write_text(CALLED)
     (kernels.parent / "constant.py").write_text("CONSTANT = 1")

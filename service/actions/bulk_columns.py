@@ -8,9 +8,10 @@ from service.actions.bulk import Asked, Block, nothing
 from service.actions.flat import UNKNOWN, flat_arrays
 from service.actions.load import Loaded
 from service.actions.predict import Answer, answer_to
+from service.actions.reply import tell_rows
 from service.tree.arrays import Floats, Ints
-from service.tree.descend import cells_of, descend
 from service.tree.predict import told_at
+from service.tree.tell import predictions_of
 
 WARNINGS = "warnings"  # the column that names the attributes whose value no category has
 
@@ -37,9 +38,11 @@ class Columns:
     def _told(self, values: Floats) -> dict[str, Any]:
         loaded = self._asked.ready.loaded
         if self._asked.is_usual:
-            nodes = descend(loaded.compiled, cells_of(values))
-            if loaded.compiled.tree.is_leaf.take(nodes).all():
-                return self._told_at(loaded, nodes)
+            told = tell_rows(self._asked.ready, values)
+            if (told.ends >= 0).all():
+                return self._told_at(loaded, told.ends)
+            found = predictions_of(loaded.compiled, told)
+            return flat_arrays(Answer(loaded, found, None, ()))
         return flat_arrays(answer_to(loaded, values, self._asked.missing, ()))
 
     def _told_at(self, loaded: Loaded, leaves: Ints) -> dict[str, Any]:

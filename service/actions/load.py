@@ -1,14 +1,14 @@
 """Loading: a version with its compiled tree."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from service.storage import nodes
 from service.storage.engine import Session
 from service.storage.records import Version
 from service.tree.compiled import CompiledTree, compile_tree
+from service.tree.native import Natives
 from service.tree.params import params_of
-from service.tree.reach import Reach, make_reach
+from service.tree.tell import Teller, make_teller
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,8 @@ class Loaded:
 
     version: Version
     compiled: CompiledTree
-
-    @cached_property
-    def reach(self) -> Reach | None:
-        """By what rows with nulls are answered faster; None where there is nothing like it."""
-        return make_reach(self.compiled)
+    natives: Natives | None = None
+    teller: Teller | None = None  # by what rows are told sooner, where there are natives
 
     @property
     def not_inputs(self) -> tuple[str, ...]:
@@ -29,8 +26,12 @@ class Loaded:
         return (*self.version.ignored, self.version.target)
 
 
-def load_at(session: Session, version: Version, alpha: float | None) -> Loaded:
+def load_at(
+    session: Session, version: Version, alpha: float | None, natives: Natives | None = None
+) -> Loaded:
     """The version with its tree, as that is at an alpha of its sequence if it has one."""
     tree = nodes.served(nodes.load_tree(session, version), alpha)
     params = params_of(version.params)
-    return Loaded(version, compile_tree(tree, version.attributes, version.classes, params))
+    compiled = compile_tree(tree, version.attributes, version.classes, params)
+    teller = None if natives is None else make_teller(compiled, natives.tell_rows)
+    return Loaded(version, compiled, natives, teller)

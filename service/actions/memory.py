@@ -1,6 +1,7 @@
 """The memory of a web process: versions that are ready to answer, and which of them names mean."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic
 
 from service.actions.cache import TreeCache
@@ -12,15 +13,21 @@ from service.errors import NotFound
 from service.storage.engine import Session, Store
 from service.storage.records import Version, VersionKey
 from service.storage.versions import fetch_version_by_id
+from service.tree.native import Natives
 
 
 class Memory:
     """What is known of a store without asking it."""
 
     def __init__(
-        self, store: Store, max_bytes: int, clock: Callable[[], float] = monotonic
+        self,
+        store: Store,
+        max_bytes: int,
+        clock: Callable[[], float] = monotonic,
+        natives: Natives | None = None,
     ) -> None:
         self._store = store
+        self._natives = natives
         self.names = Names(clock)
         self.cache: TreeCache[Ready] = TreeCache(max_bytes)
 
@@ -37,8 +44,8 @@ class Memory:
     def load(self, session: Session, selection: Selection) -> Loaded:
         """The version that is selected as the store has it now, its tree from here."""
         version = fetch_selected(session, selection)
-        ready = self.cache.get(key_of(version), lambda: ready_from(session, version))
-        return Loaded(version, ready.loaded.compiled)
+        ready = self.cache.get(key_of(version), lambda: self._ready(session, version))
+        return replace(ready.loaded, version=version)
 
     def take_in(self, key: VersionKey) -> bool:
         """Whether a version is ready now, loaded ahead if there is room left for it."""
@@ -53,14 +60,12 @@ class Memory:
             version = fetch_version_by_id(session, key[0])
             if key_of(version) != key:
                 raise NotFound("The version is gone.")
-            return ready_from(session, version)
+            return self._ready(session, version)
+
+    def _ready(self, session: Session, version: Version) -> Ready:
+        return make_ready(load_at(session, version, version.alpha, self._natives))
 
 
 def key_of(version: Version) -> VersionKey:
     """By what a version is kept."""
     return version.id, version.job_id
-
-
-def ready_from(session: Session, version: Version) -> Ready:
-    """The version, ready to answer."""
-    return make_ready(load_at(session, version, version.alpha))

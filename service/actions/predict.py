@@ -15,9 +15,9 @@ from service.tree.costs import expected_costs, has_costs
 from service.tree.few import WEIGHTED
 from service.tree.inputs import encode_inputs
 from service.tree.predict import Predictions
-from service.tree.reached import predict_by
 from service.tree.route import Router, route
 from service.tree.table import Table
+from service.tree.tell import predictions_of, tell
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def answer_to(
 
 def predict_weighted(loaded: Loaded, values: Floats) -> Predictions:
     """The predictions for rows of numbers by the usual strategy, the fastest way there is."""
-    if loaded.reach is not None:
-        return predict_by(loaded.reach, values)
+    if loaded.teller is not None:
+        return predictions_of(loaded.compiled, tell(loaded.teller, values))
     return tree_predict.predict(loaded.compiled, values)
 
 
@@ -128,7 +128,7 @@ def _known(number: float) -> float | None:
 
 def by_column(answer: Answer) -> dict[str, Any]:
     """The answer as one object of columns, for many rows; NaN is written as null."""
-    return _lists(in_arrays(answer))
+    return _lists(in_arrays(answer, answer.unknown))
 
 
 def _lists(columns: dict[str, Any]) -> dict[str, Any]:
@@ -142,14 +142,14 @@ def _list(column: Any) -> Any:
     return column.tolist() if isinstance(column, np.ndarray) else column
 
 
-def in_arrays(answer: Answer) -> dict[str, Any]:
-    """The same with arrays for lists of numbers."""
+def in_arrays(answer: Answer, unknown: Sequence[object]) -> dict[str, Any]:
+    """The same with arrays for lists of numbers, and in the caller's words what is unknown."""
     found = answer.predictions
     is_regression = answer.loaded.compiled.tree.is_regression
     head, bounds = _number_columns(found) if is_regression else _class_columns(answer)
     told = head | {
         "leaves": found.leaves,
-        "unknown": answer.unknown,
+        "unknown": unknown,
         "bounds": bounds,
         "certain": found.certain,
     }

@@ -9,10 +9,10 @@ import orjson
 from service.actions.form import Form, make_codes, make_form
 from service.actions.load import Loaded
 from service.actions.predict import Answer, by_row
+from service.actions.wording import Wording, make_wording
 from service.tree.costs import has_costs
 from service.tree.few import Few, make_few
 from service.tree.predict import told_at
-from service.tree.reach import Reach
 
 TEXT_BYTES = 150  # that a text takes beside its characters
 
@@ -24,14 +24,14 @@ class Ready:
     loaded: Loaded
     form: Form | None  # None where there is none, or answers say what each row paid
     few: Few
-    reach: Reach | None
     texts: "Texts"
+    wording: Wording
     head: bytes  # of every answer, up to the predictions
 
     @property
     def n_bytes(self) -> int:
         """About how much memory this takes, or may come to take."""
-        parts = (self.loaded.compiled, self.reach, self.few, self.form)
+        parts = (self.loaded.compiled, self.loaded.teller, self.few, self.form)
         return sum(part.n_bytes for part in parts if part is not None) + self.texts.max_bytes
 
 
@@ -85,7 +85,7 @@ def make_ready(loaded: Loaded) -> Ready:
         loaded=loaded,
         form=form,
         few=make_few(compiled, codes),
-        reach=loaded.reach,  # made now, not when it is first needed
         texts=Texts(loaded, compiled.n_bytes * 7 // 10),
+        wording=make_wording(version),
         head=orjson.dumps(head)[:-1] + b',"predictions":',
     )

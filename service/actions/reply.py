@@ -12,20 +12,19 @@ import numpy as np
 import orjson
 
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
-from service.actions.load import Loaded
-from service.actions.predict import Answer, by_row, in_arrays, predict_weighted, teller
+from service.actions.predict import Answer, by_row, in_arrays
 from service.actions.ready import Ready, written
+from service.actions.wording import worded
 from service.tree.arrays import Floats
-from service.tree.criterion import TIE
-from service.tree.descend import cells_of, descend
 from service.tree.few import LOST, Row, leaf_of
-from service.tree.predict import Predictions, told_at
-from service.tree.reached import Mixed, mix
+from service.tree.kernels.shapes import MET
+from service.tree.predict import told_at
+from service.tree.tell import Told, attributes_in, predictions_of, tell, tell_by_hand
 
 FEW = 250  # rows up to which plain Python is faster than numpy
-FEW_LOST = 8  # rows that do not know their way up to which each is answered by itself; likewise
 TAIL = b',"warnings":[]}\n'
 TURN = Lock()
+NONE = orjson.Fragment(b"[]")
 
 
 def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
@@ -41,13 +40,25 @@ def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
 
 
 def _by_column(ready: Ready, values: Floats) -> bytes:
-    compiled = ready.loaded.compiled
-    nodes = descend(compiled, cells_of(values))
-    if compiled.tree.is_leaf.take(nodes).all():
-        found = told_at(compiled, nodes)
-    else:
-        found = _divided(ready, values)
-    return orjson.dumps(_in_texts(in_arrays(Answer(ready.loaded, found, None, ())), {}))
+    told, compiled = tell_rows(ready, values), ready.loaded.compiled
+    ends = told.ends
+    found = predictions_of(compiled, told) if (ends < 0).any() else told_at(compiled, ends)
+    answer = Answer(ready.loaded, found, None, ())
+    return orjson.dumps(_in_texts(in_arrays(answer, _unknown(ready, told)), {}))
+
+
+def _unknown(ready: Ready, told: Told) -> list[orjson.Fragment]:
+    """Per row the unknown attributes that mattered, which are the same for many of them."""
+    words = told.marks[:, MET:]
+    if not words.any():
+        return [NONE] * len(words)
+    names = [each.name for each in ready.loaded.version.attributes]
+    keys = [*map(tuple, words.tolist())]
+    texts = {
+        key: orjson.Fragment(orjson.dumps([names[at] for at in attributes_in(key)]))
+        for key in set(keys)
+    }
+    return [texts[key] for key in keys]
 
 
 def _in_texts(columns: dict[str, Any], texts: dict[int, orjson.Fragment]) -> dict[str, Any]:
@@ -66,53 +77,46 @@ def _in_texts(columns: dict[str, Any], texts: dict[int, orjson.Fragment]) -> dic
 
 def many(ready: Ready, values: Floats) -> list[bytes]:
     """What is told of each row of numbers (row, attribute), as JSON."""
-    compiled = ready.loaded.compiled
-    nodes = descend(compiled, cells_of(values))
-    (lost,) = (~compiled.tree.is_leaf.take(nodes)).nonzero()
+    told = tell_rows(ready, values)
+    (lost,) = (told.ends < 0).nonzero()
     if len(lost) == 0:
-        return ready.texts.of(nodes.tolist())
-    texts = _told(ready, _divided(ready, values[lost]))
-    return _in_order(ready, nodes.tolist(), dict(zip(lost.tolist(), texts, strict=True)))
+        return ready.texts.of(told.ends.tolist())
+    if len(lost) == len(values):
+        return _worded(ready, told)
+    return _in_order(ready, told.ends.tolist(), _worded(ready, told.some(lost)))
 
 
 def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes]:
     leaves = [leaf_of(ready.few, row) for row in rows]
-    lost = [at for at, leaf in enumerate(leaves) if leaf == LOST]
+    lost = [numbers_of(form, rows[at]) for at, leaf in enumerate(leaves) if leaf == LOST]
     if not lost:
         return ready.texts.of(leaves)
-    texts = _lost(ready, [numbers_of(form, rows[at]) for at in lost])
-    return _in_order(ready, leaves, dict(zip(lost, texts, strict=True)))
+    told = tell_rows(ready, np.array(lost, dtype=np.float64))
+    return _in_order(ready, leaves, _worded(ready, told))
 
 
-def _lost(ready: Ready, rows: Sequence[Sequence[float | None]]) -> list[bytes]:
-    """What is told of rows that do not know their way."""
-    if ready.reach is not None and len(rows) <= FEW_LOST:
-        return written(_mixed(ready.loaded, mix(ready.reach, row)) for row in rows)
-    return _told(ready, _divided(ready, np.array(rows, dtype=np.float64)))
+def _in_order(ready: Ready, leaves: Sequence[int], told: list[bytes]) -> list[bytes]:
+    """All texts: of rows that came to a leaf what that tells, and what is told of the others."""
+    known = iter(ready.texts.of([leaf for leaf in leaves if leaf >= 0]))
+    lost = iter(told)
+    return [next(lost if leaf < 0 else known) for leaf in leaves]
 
 
-def _in_order(ready: Ready, leaves: Sequence[int], told: dict[int, bytes]) -> list[bytes]:
-    """All texts: what is told of some rows, and of the others what their leaves tell."""
-    rest = iter(ready.texts.of([leaf for at, leaf in enumerate(leaves) if at not in told]))
-    return [told[at] if at in told else next(rest) for at in range(len(leaves))]
-
-
-def _mixed(loaded: Loaded, row: Mixed) -> dict[str, Any]:
-    """The answer to a row for which a null mattered."""
-    likely = max(row.probabilities) - TIE
-    best = next(at for at, each in enumerate(row.probabilities) if each >= likely)
-    numbers = (row.probabilities, row.deviation, row.lowest, row.highest)
-    unknown = [loaded.version.attributes[attribute].name for attribute in row.unknown]
-    said = (best, *numbers, row.n_leaves, False)
-    return teller(loaded)(loaded.version.classes, said, unknown)
-
-
-def _divided(ready: Ready, values: Floats) -> Predictions:
+def tell_rows(ready: Ready, values: Floats) -> Told:
+    """What is told of rows of numbers (row, attribute)."""
+    teller = ready.loaded.teller
+    if teller is not None:
+        return tell(teller, values)
     # numpy lets go of the interpreter at each call: who had to wait for it each time would take
     # several times as long as those take who wait for their turn once
     with TURN:
-        return predict_weighted(ready.loaded, values)
+        return tell_by_hand(ready.loaded.compiled, values)
 
 
-def _told(ready: Ready, found: Predictions) -> list[bytes]:
+def _worded(ready: Ready, told: Told) -> list[bytes]:
+    """As JSON what is told of rows for which a null mattered."""
+    natives = ready.loaded.natives
+    if natives is not None and told.leaves.all():
+        return worded(ready.wording, natives.write_rows, told)
+    found = predictions_of(ready.loaded.compiled, told)
     return written(by_row(Answer(ready.loaded, found, None, ())))

@@ -5,6 +5,7 @@ import sys
 import time
 
 from service.actions.warm import warm
+from service.jobs import ahead
 from service.tree.kernels.cache import UNKEPT, former, place
 from service.tree.kernels.compile import n_compiled
 
@@ -12,13 +13,17 @@ from service.tree.kernels.compile import n_compiled
 def main() -> None:
     """Compile what is not kept yet, and remove what nobody needs any more."""
     began = time.monotonic()
+    native = ahead.start()
     warm()
+    if native is not None and native.wait() != 0:
+        sys.exit("The kernels for web processes could not be compiled.")
     seconds = time.monotonic() - began
     for each in former():
         shutil.rmtree(each, ignore_errors=True)  # somebody else may be about to do so
     if UNKEPT:
         sys.exit(f"The kernels cannot be kept in {place()}: {UNKEPT[0].strerror}.")
-    told = f"compiled in {seconds:.0f} s" if n_compiled() else "compiled already"
+    is_new = native is not None or n_compiled() > 0
+    told = f"compiled in {seconds:.0f} s" if is_new else "compiled already"
     sys.stdout.write(f"The kernels are {told}; they are kept in {place()}\n")
 
 

@@ -8,10 +8,10 @@ from service.tree.arrays import Floats
 from service.tree.compiled import CompiledTree
 from service.tree.kernels import route as kernels
 from service.tree.kernels.mix import mix_rows
-from service.tree.kernels.route import NODE, Cells, Descent, Found, Room
+from service.tree.kernels.route import Cells, Descent, Found, Room
 from service.tree.kernels.sums import LEVELS
+from service.tree.laid import laid_nodes, laid_table
 from service.tree.mixture import Mixture
-from service.tree.nodes import Split
 from service.tree.predict import ends_of
 from service.tree.route import DIVIDING, POOLING, Routed
 
@@ -62,25 +62,12 @@ def answers(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
 
 def descent_of(compiled: CompiledTree, mixture: Mixture | None) -> Descent:
     """The tree as its kernels walk it."""
-    tree, here = compiled.tree, np.arange(len(compiled.tree))
-    is_leaf, by_code = tree.is_leaf, tree.split == Split.MULTIWAY
-    nodes = np.empty(len(tree), dtype=NODE)
-    nodes["threshold"] = np.where(is_leaf, np.inf, compiled.threshold)
-    nodes["attribute"] = np.where(is_leaf, 0, tree.attribute)
-    nodes["first"] = np.where(is_leaf, here, compiled.first_child)
-    has_own = ~is_leaf & (compiled.null_branch >= 0)
-    nodes["null"] = np.where(has_own, compiled.first_child + compiled.null_branch, here)
-    nodes["largest"] = compiled.first_child + compiled.largest_branch
-    nodes["n_branches"] = compiled.n_branches
-    # a category's number is its branch where each has its own: one table for all of these
-    nodes["table"] = np.where(by_code, len(compiled.table), compiled.table_start)
-    same = np.arange(max(len(attribute.values) for attribute in compiled.attributes))
-    asks = np.empty((len(tree), 0), dtype=np.int64)
+    asks = np.empty((len(compiled.tree), 0), dtype=np.int64)
     return Descent(
-        nodes,
-        np.concatenate([compiled.table, same]),
-        np.array(tree.share),
-        asks if mixture is None else kernels.packed(mixture.asks),
+        laid_nodes(compiled),
+        laid_table(compiled),
+        np.array(compiled.tree.share),
+        asks if mixture is None else np.column_stack(mixture.words),
     )
 
 

@@ -6,36 +6,27 @@ cannot write to, even to read from it; a process that cannot keep what it compil
 """
 
 import fcntl
-import re
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 import numba
-import numpy as np
-from llvmlite import __version__ as llvmlite_version
 from llvmlite import binding
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 
+from service.tree.sources import PREFIX, ROOT, directory, short
+
 CONFIG: Any = numba.config  # whose names are made while it is imported
-KERNELS = Path(__file__).parent
-SERVICE = KERNELS.parents[1]
-VERSIONS = (numba.__version__, llvmlite_version, np.__version__, sys.implementation.cache_tag)
-PREFIX = "kernels-"  # of the directories that are ours
 UNKEPT: list[OSError] = []  # why this process could not keep what it compiled
-IMPORT = re.compile(r"^from (service[\w.]*) import", re.MULTILINE)  # they all look like this
 
 
 @cache
 def place() -> Path:
     """The directory of what these sources become here; NUMBA_CACHE_DIR says where it lies."""
-    root = Path(CONFIG.CACHE_DIR or Path(sys.prefix, "var", "cache", "bough")).absolute()
-    return root / f"{PREFIX}{_short(*VERSIONS, *_texts())}" / _processor()
+    return directory(Path(CONFIG.CACHE_DIR or ROOT)) / _processor()
 
 
 def former() -> Iterator[Path]:
@@ -45,34 +36,13 @@ def former() -> Iterator[Path]:
         yield from (each for each in ours.parent.glob(f"{PREFIX}*") if each != ours)
 
 
-def _texts() -> Iterator[str]:
-    """All that kernels are made of: each file with its name, also those with their constants."""
-    waiting = sorted(KERNELS.glob("*.py"))
-    known = set(waiting)
-    while waiting:
-        path = waiting.pop(0)
-        text = path.read_text(encoding="utf-8")
-        yield from (str(path.relative_to(SERVICE)), text)
-        imported = [SERVICE.parent.joinpath(*name.split(".")) for name in IMPORT.findall(text)]
-        found = {each.with_suffix(".py") for each in imported} - known
-        waiting += sorted(each for each in found if each.exists())
-        known |= found
-
-
 def _processor() -> str:
     """The processor that is compiled for: machines of several kinds may share the directory."""
     name = CONFIG.CPU_NAME or binding.get_host_cpu_name()
     features = CONFIG.CPU_FEATURES
     if features is None:
         features = binding.get_host_cpu_features().flatten()
-    return f"{name}-{_short(features)[:8]}"
-
-
-def _short(*texts: str) -> str:
-    digest = sha256()
-    for text in texts:
-        digest.update(sha256(text.encode()).digest())
-    return digest.hexdigest()[:16]
+    return f"{name}-{short(features)[:8]}"
 
 
 class Locator(InTreeCacheLocator):

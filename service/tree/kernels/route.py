@@ -15,18 +15,6 @@ from service.tree.kernels.sums import summed
 LANES = 8  # rows that step down together: the processor works on one while it waits for another
 DIVIDE, STOP, LARGEST, GIVE_UP = range(4)  # what becomes of a row that is undecided
 
-NODE = np.dtype(
-    [
-        ("threshold", np.float64),  # infinite at a leaf
-        ("attribute", np.int32),  # 0 at a leaf
-        ("first", np.int32),  # the child down branch 0; a leaf leads to itself
-        ("null", np.int32),  # the child down null's own branch; without one, the node itself
-        ("largest", np.int32),  # the child with the largest share
-        ("n_branches", np.int32),
-        ("table", np.int32),  # where the branches of its categories begin; -1: a threshold
-    ]
-)
-
 
 class Descent(NamedTuple):
     """A tree as its kernels walk it."""
@@ -68,18 +56,6 @@ class Found(NamedTuple):
     leaves: Ints
     weights: Floats
     met: Ints
-
-
-@kernel
-def packed(marks: Bools) -> Ints:
-    """Marks (node, attribute) as the bits of words."""
-    n_nodes, n_attributes = marks.shape
-    words = np.zeros((n_nodes, (n_attributes + 63) >> 6), dtype=np.int64)
-    for node in range(n_nodes):
-        for attribute in range(n_attributes):
-            if marks[node, attribute]:
-                words[node, attribute >> 6] |= np.int64(1) << np.int64(attribute & 63)
-    return words
 
 
 @kernel

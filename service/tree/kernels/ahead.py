@@ -1,0 +1,103 @@
+"""Kernels that processes without numba call: functions of whole numbers and bare addresses."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import from_dtype, types
+
+from service.tree.kernels.memory import array_at
+from service.tree.kernels.shapes import ITEM, MET, N_TOTALS, NODE
+from service.tree.kernels.tell import Grove, Slate, Space, Values, tell_block
+from service.tree.kernels.write import COMMA, Texts, write_row
+
+WHOLE = types.int64
+INTS, FLOATS = types.CPointer(WHOLE), types.CPointer(types.float64)
+NODES, LETTERS = types.CPointer(from_dtype(NODE)), types.CPointer(types.uint8)
+
+
+AHEAD: dict[str, tuple[Callable[..., None], Any]] = {}  # by name, with the types of arguments
+
+
+def ahead(signature: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """What marks a function that is compiled ahead."""
+
+    def mark(function: Callable[..., None]) -> Callable[..., None]:
+        AHEAD[function.__name__] = (function, signature)
+        return function
+
+    return mark
+
+
+@ahead(
+    types.void(
+        *(NODES, INTS, FLOATS, INTS, FLOATS, FLOATS, FLOATS, FLOATS, INTS),
+        *(WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE),
+        *(FLOATS, WHOLE, WHOLE, WHOLE),
+        *(WHOLE, FLOATS, INTS),
+    )
+)
+def tell_rows(
+    nodes: Any, table: Any, share: Any, asks: Any, answers: Any, lowest: Any, highest: Any,
+    variance: Any, n_leaves: Any,
+    n_nodes: int, n_table: int, n_answers: int, n_words: int, is_regression: int,
+    divides_always: int, n_attributes: int, n_lists: int,
+    cells: Any, n_rows: int, row_step: int, attribute_step: int,
+    most_rows: int, floats: Any, ints: Any,
+) -> None:  # fmt: skip
+    """Writes what is told of all rows, a block of the most rows after the other.
+
+    The numbers that are told, then room for those of a block; and so the marks.
+    """
+    n_all, n_entries = n_nodes * n_answers, n_lists * most_rows
+    width, n_marks = 3 * n_answers + is_regression, MET + ((n_attributes + 63) >> 6)
+    grove = Grove(
+        array_at(nodes, n_nodes), array_at(table, n_table), array_at(share, n_nodes),
+        array_at(asks, n_nodes * n_words), array_at(answers, n_all), array_at(lowest, n_all),
+        array_at(highest, n_all), array_at(variance, n_nodes), array_at(n_leaves, n_nodes),
+        n_answers, n_words, is_regression, divides_always,
+    )  # fmt: skip
+    n_told, n_noted = n_rows * width, n_rows * n_marks
+    n_cells, n_stack = n_attributes * most_rows, ITEM * n_lists
+    all_floats = array_at(floats, n_told + n_entries + n_cells + N_TOTALS * most_rows)
+    all_ints = array_at(ints, n_noted + n_entries + n_stack + n_words * most_rows)
+    some_floats, some_ints = all_floats[n_told:], all_ints[n_noted:]
+    space = Space(
+        some_ints[:n_entries], some_floats[:n_entries], some_ints[n_entries : n_entries + n_stack],
+        some_floats[n_entries : n_entries + n_cells], some_ints[n_entries + n_stack :],
+        some_floats[n_entries + n_cells :], most_rows,
+    )  # fmt: skip
+    values = Values(array_at(cells, n_rows * n_attributes), row_step, attribute_step, n_attributes)
+    first_row = 0
+    while first_row < n_rows:  # a range might raise, which nobody would hear here
+        slate = Slate(all_floats, all_ints, width, n_marks, first_row)
+        tell_block(grove, values, min(most_rows, n_rows - first_row), space, slate)
+        first_row += most_rows
+
+
+@ahead(
+    types.void(
+        *(LETTERS, INTS, LETTERS, INTS, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE),
+        *(WHOLE, INTS, LETTERS, WHOLE, LETTERS, WHOLE, INTS),
+    )
+)
+def write_rows(
+    letters: Any, starts: Any, name_letters: Any, name_starts: Any, n_pieces: int, n_names: int,
+    n_heads: int, n_before: int, n_after: int,
+    n_rows: int, marks: Any, tokens: Any, n_tokens: int, out: Any, n_out: int, ends: Any,
+) -> None:  # fmt: skip
+    """Writes the text of each row, and where it ends; a comma stands behind each."""
+    of_pieces, of_names = array_at(starts, n_pieces + 1), array_at(name_starts, n_names + 1)
+    pieces = Texts(array_at(letters, of_pieces[n_pieces]), of_pieces)
+    names = Texts(array_at(name_letters, of_names[n_names]), of_names)
+    n_words, all_ends = (n_names + 63) >> 6, array_at(ends, n_rows)
+    all_marks, all_tokens = array_at(marks, n_rows * (MET + n_words)), array_at(tokens, n_tokens)
+    text, shape = array_at(out, n_out), (n_before, n_after, n_words)
+    token = end = 0
+    for row in range(n_rows):
+        token, end = write_row(
+            n_heads, shape, pieces, names, all_marks, row * (MET + n_words), all_tokens, token,
+            text, end,
+        )  # fmt: skip
+        text[end] = COMMA
+        end += 1
+        all_ends[row] = end

@@ -1,0 +1,45 @@
+"""Memory at bare addresses, for kernels that are compiled ahead."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+written: Any = intrinsic  # takes one argument more than a call of what it makes
+
+
+@written
+def array_at(_context: Any, address: Any, n_items: Any) -> Any:
+    """The array of so many items at an address, which nobody counts and nobody frees."""
+    array = types.Array(address.dtype, 1, "C")
+
+    def write(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        size = context.get_abi_sizeof(context.get_data_type(address.dtype))
+        step = context.get_constant(types.intp, size)
+        made = make_array(array)(context, builder)
+        data = builder.bitcast(arguments[0], made.data.type)
+        populate_array(made, data, [arguments[1]], [step], step, None)
+        return made._getvalue()
+
+    return array(address, n_items), write
+
+
+@written
+def move_eight(_context: Any, source: Any, start: Any, target: Any, at: Any) -> Any:
+    """Copies eight letters from a place in one array to a place in another."""
+
+    def write(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        from_, to = (
+            builder.gep(make_array(kind)(context, builder, array).data, [place])
+            for kind, array, place in zip(
+                (source, target), arguments[::2], arguments[1::2], strict=True
+            )
+        )
+        eight = ir.IntType(64).as_pointer()
+        letters = builder.load(builder.bitcast(from_, eight), align=1)
+        builder.store(letters, builder.bitcast(to, eight), align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, start, target, at), write

@@ -1,0 +1,192 @@
+"""Telling: what the tree says of rows and how sure it is, divided by weight where one is null.
+
+The fast way to what `predict` finds, by the kernel of `kernels/tell.py` in native code.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from service.tree.arrays import Floats, Ints
+from service.tree.compiled import CompiledTree
+from service.tree.criterion import likeliest
+from service.tree.descend import cells_of, descend
+from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_TOTALS
+from service.tree.laid import laid_nodes, laid_table
+from service.tree.mixture import marks_of, words_of
+from service.tree.native import Native
+from service.tree.predict import Predictions, ends_of, predict
+
+MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
+MOST_ROWS = 256  # of a block
+HELD = 1 << 15  # leaves that rows may come to, up to which other threads of Python wait
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of rows: their answers (in regression the mean and the variance) and bounds."""
+
+    numbers: Floats  # (row, answers and then pairs of lowest and highest)
+    marks: Ints  # (row, END or -1, CLASS, N_LEAVES, words of the unknown attributes that mattered)
+    is_regression: bool
+
+    @property
+    def ends(self) -> Ints:
+        """Per row the leaf to which it knew the way, -1 for others."""
+        return self.marks[:, END]
+
+    @property
+    def leaves(self) -> Ints:
+        """Per row how many leaves it came to."""
+        return self.marks[:, N_LEAVES]
+
+    @property
+    def probabilities(self) -> Floats:
+        """Per row and class, or in regression the mean."""
+        return self.numbers[:, : 1 if self.is_regression else self.numbers.shape[1] // 3]
+
+    @property
+    def bounds(self) -> Floats:
+        """Per row the lowest and the highest answer, by class one pair after the other."""
+        return self.numbers[:, 2 if self.is_regression else self.numbers.shape[1] // 3 :]
+
+    def some(self, rows: Ints | slice) -> "Told":
+        """What is told of some of the rows."""
+        return Told(self.numbers[rows], self.marks[rows], self.is_regression)
+
+
+@dataclass(frozen=True)
+class Teller:
+    """A tree as the kernel wants it."""
+
+    compiled: CompiledTree
+    kernel: Native
+    arrays: tuple[npt.NDArray[np.generic], ...]
+    arguments: tuple[int, ...]
+    n_lists: int  # that are there at once, of as many entries as a block has rows
+    n_words: int  # of what is asked below a node
+    width: int  # numbers and ...
+    n_marks: int  # ... marks of a row
+    is_regression: bool
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory this takes, beside the tree."""
+        own = (each for each in self.arrays if each.flags.owndata)
+        return sum(each.nbytes for each in own) + 1_000
+
+
+def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
+    """The tree made ready to be told by a kernel."""
+    ends, tree = ends_of(compiled, "weighted"), compiled.tree
+    asks = _asks(compiled)
+    floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
+    answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
+    nodes, table = laid_nodes(compiled), laid_table(compiled)
+    share, n_leaves = np.ascontiguousarray(tree.share), np.ascontiguousarray(ends.n_leaves)
+    arrays = (nodes, table, share, asks, answers, lowest, highest, variance, n_leaves)
+    n_lists = _n_lists(compiled)
+    sizes = (len(tree), len(table), answers.shape[1], asks.shape[1])
+    kinds = (int(tree.is_regression), int(compiled.mixture is None))
+    arguments = (*map(address_of, arrays), *sizes, *kinds, len(compiled.attributes), n_lists)
+    width = 3 * answers.shape[1] + tree.is_regression
+    n_marks = MET + (len(compiled.attributes) + 63 >> 6)
+    return Teller(
+        compiled, kernel, arrays, arguments, n_lists, asks.shape[1], width, n_marks,
+        tree.is_regression,
+    )  # fmt: skip
+
+
+def _asks(compiled: CompiledTree) -> Ints:
+    """Per node words of the attributes that are asked for from there on.
+
+    Without a mixture nobody ends above a leaf, whatever is known: all bits say that of a node.
+    """
+    if compiled.mixture is None:
+        return np.where(compiled.tree.is_leaf, 0, -1).astype(np.int64)[:, None]
+    return np.column_stack(compiled.mixture.words)
+
+
+def _n_lists(compiled: CompiledTree) -> int:
+    """How many lists there are at the most: on the way down, those of all branches and of ends."""
+    tree = compiled.tree
+    below = np.zeros(len(tree), dtype=np.int64)
+    for level in reversed(tree.levels[1:]):
+        own = np.where(tree.is_leaf[level], 0, below[level] + compiled.n_branches[level] + 1)
+        np.maximum.at(below, tree.parent[level], own)
+    return int(below[0] + compiled.n_branches[0] + 2)
+
+
+def address_of(array: npt.NDArray[np.generic]) -> int:
+    """Where the items of an array lie."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def tell(teller: Teller, values: Floats) -> Told:
+    """What is told of rows of numbers (row, attribute), NaN being null."""
+    n_rows, n_attributes = values.shape
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        values = np.ascontiguousarray(values)
+    most_rows = max(1, min(n_rows, MOST_ROWS, MOST_ENTRIES // teller.n_lists))
+    n_entries = teller.n_lists * most_rows
+    n_told, n_marks = n_rows * teller.width, n_rows * teller.n_marks
+    n_floats = n_told + n_entries + (n_attributes + N_TOTALS) * most_rows
+    n_ints = n_marks + n_entries + ITEM * teller.n_lists + teller.n_words * most_rows
+    room = np.zeros(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
+    start, (row_step, step) = address_of(room), values.strides
+    is_soon_done = n_rows * min(teller.compiled.n_leaves, MOST_ROWS) <= HELD
+    call = teller.kernel if is_soon_done else teller.kernel.at_length
+    call(
+        *teller.arguments, address_of(values), n_rows, row_step >> 3, step >> 3, most_rows,
+        start, start + 8 * n_floats,
+    )  # fmt: skip
+    marks = room[n_floats : n_floats + n_marks].view(np.int64)
+    numbers = room[:n_told].reshape(n_rows, teller.width)
+    return Told(numbers, marks.reshape(n_rows, teller.n_marks), teller.is_regression)
+
+
+def tell_by_hand(compiled: CompiledTree, values: Floats) -> Told:
+    """The same without native code."""
+    found = predict(compiled, values)
+    marks = np.zeros(values.shape, dtype=bool)
+    marks[found.met[:, 0], found.met[:, 1]] = True
+    ends = np.where(found.leaves == 1, descend(compiled, cells_of(values)), -1)
+    ends[marks.any(axis=1)] = -1
+    bounds = np.stack((found.lowest, found.highest), axis=2).reshape(len(values), -1)
+    parts = [found.probabilities, bounds]
+    if compiled.tree.is_regression:
+        parts.insert(1, np.square(found.deviation)[:, None])
+    return Told(
+        np.hstack(parts),
+        np.column_stack((ends, likeliest(found.probabilities), found.leaves, *words_of(marks))),
+        compiled.tree.is_regression,
+    )  # fmt: skip
+
+
+def attributes_in(words: Sequence[int]) -> list[int]:
+    """The attributes whose bits are set in the words of a row's marks."""
+    return [
+        64 * number + bit
+        for number, word in enumerate(words)
+        for bit in range(64)
+        if word >> bit & 1
+    ]
+
+
+def predictions_of(compiled: CompiledTree, told: Told) -> Predictions:
+    """The same as predictions."""
+    n_attributes = len(compiled.attributes)
+    ends, bounds = told.ends, told.bounds
+    variance = told.numbers[:, 1] if told.is_regression else np.full(len(ends), np.nan)
+    return Predictions(
+        probabilities=told.probabilities,
+        lowest=bounds[:, ::2],
+        highest=bounds[:, 1::2],
+        deviation=np.sqrt(variance),
+        leaves=told.leaves.copy(),
+        certain=(ends >= 0) & (compiled.tree.weight.take(ends) > 0),
+        met=np.argwhere(marks_of([*told.marks[:, MET:].T], n_attributes)),
+    )
