@@ -66,7 +66,6 @@ class Teller:
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
     n_lists: int  # that are there at once, of as many entries as a block has rows
-    n_words: int  # of what is asked below a node
     width: int  # numbers and ...
     n_marks: int  # ... marks of a row
     is_regression: bool
@@ -81,32 +80,49 @@ class Teller:
 def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     """The tree made ready to be told by a kernel."""
     ends, tree = ends_of(compiled, "weighted"), compiled.tree
-    asks = _asks(compiled)
+    asks, touched = _asks(compiled), _touched(compiled)
     floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
     answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
     nodes, table = laid_nodes(compiled), laid_table(compiled)
-    share, n_leaves = np.ascontiguousarray(tree.share), np.ascontiguousarray(ends.n_leaves)
-    arrays = (nodes, table, share, asks, answers, lowest, highest, variance, n_leaves)
+    share, n_leaves = np.append(tree.share, 1.0), np.ascontiguousarray(ends.n_leaves)
+    arrays = (nodes, table, share, asks, touched, answers, lowest, highest, variance, n_leaves)
     n_lists = _n_lists(compiled)
     sizes = (len(tree), len(table), answers.shape[1], asks.shape[1])
-    kinds = (int(tree.is_regression), int(compiled.mixture is None))
-    arguments = (*map(address_of, arrays), *sizes, *kinds, len(compiled.attributes), n_lists)
-    width = 3 * answers.shape[1] + tree.is_regression
-    n_marks = MET + (len(compiled.attributes) + 63 >> 6)
+    kinds = (int(tree.is_regression), len(compiled.attributes), n_lists)
+    arguments = (*map(address_of, arrays), *sizes, *kinds)
+    width, n_marks = 3 * answers.shape[1] + tree.is_regression, MET + touched.shape[1]
     return Teller(
-        compiled, kernel, arrays, arguments, n_lists, asks.shape[1], width, n_marks,
-        tree.is_regression,
+        compiled, kernel, arrays, arguments, n_lists, width, n_marks, tree.is_regression,
     )  # fmt: skip
 
 
 def _asks(compiled: CompiledTree) -> Ints:
     """Per node words of the attributes that are asked for from there on.
 
-    Without a mixture nobody ends above a leaf, whatever is known: all bits say that of a node.
+    Without a mixture there are none: nobody ends above a leaf, whatever is known.
     """
     if compiled.mixture is None:
-        return np.where(compiled.tree.is_leaf, 0, -1).astype(np.int64)[:, None]
+        return np.empty((len(compiled.tree), 0), dtype=np.int64)
     return np.column_stack(compiled.mixture.words)
+
+
+def _touched(compiled: CompiledTree) -> Ints:
+    """Per node words of the attributes that are asked for there, below, and on the way there.
+
+    Those on the way are not where null has a branch of its own.
+    """
+    tree = compiled.tree
+    touched = np.zeros((len(tree), -(-len(compiled.attributes) // 64)), dtype=np.int64)
+    for level in tree.levels[1:]:
+        nodes = level.start + np.flatnonzero(tree.is_reached[level])
+        parents = tree.parent[nodes]
+        attributes = tree.attribute[parents]
+        bits = np.where(compiled.null_branch[parents] < 0, 1, 0) << (attributes & 63)
+        touched[nodes] = touched[parents]
+        touched[nodes, attributes >> 6] |= bits
+    if compiled.mixture is not None:
+        touched |= np.column_stack(compiled.mixture.words)
+    return touched
 
 
 def _n_lists(compiled: CompiledTree) -> int:
@@ -134,7 +150,8 @@ def tell(teller: Teller, values: Floats) -> Told:
     n_entries = teller.n_lists * most_rows
     n_told, n_marks = n_rows * teller.width, n_rows * teller.n_marks
     n_floats = n_told + n_entries + (n_attributes + N_TOTALS) * most_rows
-    n_ints = n_marks + n_entries + ITEM * teller.n_lists + teller.n_words * most_rows
+    n_known = (teller.n_marks - MET) * most_rows
+    n_ints = n_marks + n_entries + ITEM * teller.n_lists + 2 * n_known
     room = np.zeros(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
     start, (row_step, step) = address_of(room), values.strides
     is_soon_done = n_rows * min(teller.compiled.n_leaves, MOST_ROWS) <= HELD

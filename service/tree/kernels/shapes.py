@@ -14,6 +14,6 @@ NODE = np.dtype(
     ]
 )
 
-N_TOTALS = 3  # numbers per row of a block
+N_TOTALS = 2  # numbers per row of a block
 ITEM = 3  # numbers per item of the stack
 END, CLASS, N_LEAVES, MET = range(4)  # marks of a row, which end with the words of what it MET
