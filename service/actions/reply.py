@@ -4,7 +4,8 @@ A row that knows its way to a leaf is answered by that leaf's text; the others b
 the leaves that they come to. Few rows take the way in plain Python, many in numpy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import sqrt
 from threading import Lock
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import orjson
 
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
-from service.actions.predict import Answer, by_row, in_arrays
+from service.actions.predict import Answer, in_arrays, teller
 from service.actions.ready import Ready, written
 from service.actions.wording import worded
 from service.tree.arrays import Floats
@@ -22,6 +23,7 @@ from service.tree.predict import told_at
 from service.tree.tell import Told, attributes_in, predictions_of, tell, tell_by_hand
 
 FEW = 250  # rows up to which plain Python is faster than numpy
+FEW_LOST = 8  # rows that do not know their way, likewise faster than native code
 TAIL = b',"warnings":[]}\n'
 TURN = Lock()
 NONE = orjson.Fragment(b"[]")
@@ -116,7 +118,19 @@ def tell_rows(ready: Ready, values: Floats) -> Told:
 def _worded(ready: Ready, told: Told) -> list[bytes]:
     """As JSON what is told of rows for which a null mattered."""
     natives = ready.loaded.natives
-    if natives is not None and told.leaves.all():
+    if len(told.marks) > FEW_LOST and natives is not None and told.leaves.all():
         return worded(ready.wording, natives.write_rows, told)
-    found = predictions_of(ready.loaded.compiled, told)
-    return written(by_row(Answer(ready.loaded, found, None, ())))
+    return written(_by_row(ready, told))
+
+
+def _by_row(ready: Ready, told: Told) -> Iterator[dict[str, Any]]:
+    """What is told of rows for which a null mattered, as one object each."""
+    tell_one, version = teller(ready.loaded), ready.loaded.version
+    n_answers, first = told.probabilities.shape[1], told.numbers.shape[1] - told.bounds.shape[1]
+    for numbers, (_, best, n_leaves, *met) in zip(
+        told.numbers.tolist(), told.marks.tolist(), strict=True
+    ):
+        bounds = (numbers[first::2], numbers[first + 1 :: 2])
+        said = (best, numbers[:n_answers], sqrt(numbers[1]), *bounds, n_leaves, False)
+        unknown = [version.attributes[at].name for at in attributes_in(met)]
+        yield tell_one(version.classes, said, unknown)

@@ -5,6 +5,7 @@ The fast way to what `predict` finds, by the kernel of `kernels/tell.py` in nati
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,11 @@ from service.tree.predict import Predictions, ends_of, predict
 
 MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
 MOST_ROWS = 256  # of a block
+ALL_BITS = (1 << 64) - 1
 HELD = 1 << 15  # leaves that rows may come to, up to which other threads of Python wait
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """What is told of rows: their answers (in regression the mean and the variance) and bounds."""
 
     numbers: Floats  # (row, answers and then pairs of lowest and highest)
@@ -185,12 +186,14 @@ def tell_by_hand(compiled: CompiledTree, values: Floats) -> Told:
 
 def attributes_in(words: Sequence[int]) -> list[int]:
     """The attributes whose bits are set in the words of a row's marks."""
-    return [
-        64 * number + bit
-        for number, word in enumerate(words)
-        for bit in range(64)
-        if word >> bit & 1
-    ]
+    found = []
+    for number, word in enumerate(words):
+        bits = word & ALL_BITS
+        while bits:
+            lowest = bits & -bits
+            found.append(64 * number + lowest.bit_length() - 1)
+            bits ^= lowest
+    return found
 
 
 def predictions_of(compiled: CompiledTree, told: Told) -> Predictions:
