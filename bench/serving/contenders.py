@@ -164,6 +164,7 @@ CONTENDERS = {
     "floor": FLOOR,
     "ours": OURS,
     "columns": COLUMNS,
+    "arrow": ARROW,
     "fastapi": Contender("FastAPI + pydantic", bodies.OBJECTS, fastapi_peer),
     "flask": Contender("Flask + marshmallow", bodies.OBJECTS, flask_peer),
     "mlserver": Contender("MLServer, 1 process", bodies.TENSOR, mlserver(0)),

@@ -22,8 +22,8 @@ from service.tree.kernels.shapes import MET
 from service.tree.predict import told_at
 from service.tree.tell import Told, attributes_in, predictions_of, tell, tell_by_hand
 
-FEW = 250  # rows up to which plain Python is faster than numpy
-FEW_LOST = 8  # rows that do not know their way, likewise faster than native code
+FEW = 40  # rows up to which plain Python is faster than native code
+FEW_LOST = 8  # rows that do not know their way, likewise
 TAIL = b',"warnings":[]}\n'
 TURN = Lock()
 NONE = orjson.Fragment(b"[]")
@@ -34,9 +34,8 @@ def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
     if question.layout == "columns":
         columns = _by_column(ready, values_of(form, question, n_rows))
         return b"".join((ready.head, columns, TAIL))
-    if n_rows <= FEW:
-        texts = _few(ready, form, rows_of(question, n_rows))
-    else:
+    texts = _few(ready, form, rows_of(question, n_rows)) if n_rows <= FEW else None
+    if texts is None:
         texts = many(ready, values_of(form, question, n_rows))
     return b"".join((ready.head, b"[", b",".join(texts), b"]", TAIL))
 
@@ -88,8 +87,12 @@ def many(ready: Ready, values: Floats) -> list[bytes]:
     return _in_order(ready, told.ends.tolist(), _worded(ready, told.some(lost)))
 
 
-def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes]:
-    leaves = [leaf_of(ready.few, row) for row in rows]
+def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes] | None:
+    """The same of few rows; None where it looks as if many of them did not know their way."""
+    leaves = [leaf_of(ready.few, row) for row in rows[:FEW_LOST]]
+    if len(rows) > FEW_LOST and LOST in leaves:
+        return None
+    leaves += [leaf_of(ready.few, row) for row in rows[FEW_LOST:]]
     lost = [numbers_of(form, rows[at]) for at, leaf in enumerate(leaves) if leaf == LOST]
     if not lost:
         return ready.texts.of(leaves)
