@@ -71,7 +71,7 @@ class Settings:
     @property
     def kernel_variables(self) -> dict[str, str]:
         """What a process must find in its environment to keep its kernels in the right place."""
-        return {"NUMBA_CACHE_DIR": str(self.kernel_root)} if self.kernel_cache else {}
+        return {"NUMBA_CACHE_DIR": str(self.kernel_root)}
 
     @property
     def address(self) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from service.cli.processes import WORKER
 from service.settings import Settings
+from service.tree.sources import ROOT as ROOT_OF_KERNELS
 from tests.faults.fleet import processes_with
 from tests.jobs.random_jobs import kernels_had_and_got
 from tests.jobs.test_worker import wait_until
@@ -32,7 +33,7 @@ def test_warming_a_second_time_finds_everything_compiled() -> None:
 
 
 def test_the_place_of_the_kernels_is_a_setting(tmp_path: Path) -> None:
-    assert {} == Settings().kernel_variables
+    assert {"NUMBA_CACHE_DIR": str(ROOT_OF_KERNELS)} == Settings().kernel_variables
     assert {"NUMBA_CACHE_DIR": "/x"} == Settings(kernel_cache="/x").kernel_variables
 
 

@@ -76,23 +76,23 @@ def predict_weighted(loaded: Loaded, values: Floats) -> Predictions:
 # Of one row: the number of the class or -1, the probabilities or the mean alone, the deviation,
 # the lowest and the highest of them, how many leaves were reached, and whether that is certain.
 Said: TypeAlias = tuple[int, Sequence[float], float, Sequence[float], Sequence[float], int, bool]
-Teller: TypeAlias = Callable[[tuple[str, ...], Said, Sequence[str]], dict[str, Any]]
+Phrase: TypeAlias = Callable[[tuple[str, ...], Said, Sequence[str]], dict[str, Any]]
 
 
 def by_row(answer: Answer) -> Iterator[dict[str, Any]]:
     """The answer as one object a row; null is what a row without an answer has."""
-    found, tell = answer.predictions, teller(answer.loaded)
+    found, put = answer.predictions, phrase_of(answer.loaded)
     classes = found.leaves if answer.loaded.compiled.tree.is_regression else found.classes
     columns = (classes, found.probabilities, found.deviation, found.lowest, found.highest)
     said = zip(*(each.tolist() for each in (*columns, found.leaves, found.certain)), strict=True)
     names = answer.loaded.version.classes
-    told = (tell(names, each, unknown) for each, unknown in zip(said, answer.unknown, strict=True))
+    told = (put(names, each, unknown) for each, unknown in zip(said, answer.unknown, strict=True))
     if answer.costs is None:
         return told
     return (row | {"cost": _known(cost)} for row, cost in zip(told, answer.costs, strict=True))
 
 
-def teller(loaded: Loaded) -> Teller:
+def phrase_of(loaded: Loaded) -> Phrase:
     """What makes an object of what is said of one row."""
     return _told_number if loaded.compiled.tree.is_regression else _told_class
 

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
-from service.actions.predict import Answer, in_arrays, teller
+from service.actions.predict import Answer, in_arrays, phrase_of
 from service.actions.ready import Ready, written
 from service.actions.wording import worded
 from service.tree.arrays import Floats
@@ -32,7 +32,7 @@ NONE = orjson.Fragment(b"[]")
 def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
     """The answer, as the body of a response."""
     if question.layout == "columns":
-        columns = _by_column(ready, values_of(form, question, n_rows))
+        columns = by_column(ready, values_of(form, question, n_rows))
         return b"".join((ready.head, columns, TAIL))
     texts = _few(ready, form, rows_of(question, n_rows)) if n_rows <= FEW else None
     if texts is None:
@@ -40,7 +40,7 @@ def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
     return b"".join((ready.head, b"[", b",".join(texts), b"]", TAIL))
 
 
-def _by_column(ready: Ready, values: Floats) -> bytes:
+def by_column(ready: Ready, values: Floats) -> bytes:
     told, compiled = tell_rows(ready, values), ready.loaded.compiled
     ends = told.ends
     found = predictions_of(compiled, told) if (ends < 0).any() else told_at(compiled, ends)
@@ -128,7 +128,7 @@ def _worded(ready: Ready, told: Told) -> list[bytes]:
 
 def _by_row(ready: Ready, told: Told) -> Iterator[dict[str, Any]]:
     """What is told of rows for which a null mattered, as one object each."""
-    tell_one, version = teller(ready.loaded), ready.loaded.version
+    put, version = phrase_of(ready.loaded), ready.loaded.version
     n_answers, first = told.probabilities.shape[1], told.numbers.shape[1] - told.bounds.shape[1]
     for numbers, (_, best, n_leaves, *met) in zip(
         told.numbers.tolist(), told.marks.tolist(), strict=True
@@ -136,4 +136,4 @@ def _by_row(ready: Ready, told: Told) -> Iterator[dict[str, Any]]:
         bounds = (numbers[first::2], numbers[first + 1 :: 2])
         said = (best, numbers[:n_answers], sqrt(numbers[1]), *bounds, n_leaves, False)
         unknown = [version.attributes[at].name for at in attributes_in(met)]
-        yield tell_one(version.classes, said, unknown)
+        yield put(version.classes, said, unknown)

@@ -17,7 +17,7 @@ from service.tree.tell import Told, address_of
 MOST_BYTES = 1 << 23  # of text that is written at once, where rows have very many names
 FEW = 1000  # rows for which it does not pay to let other threads go first
 NUMBER_BYTES = 20  # of the longest whole number
-TAIL = b',"certain":false}'
+UNSURE = b',"certain":false}'
 ROOM = bytes(24)  # behind a text, since the kernel copies more letters than it needs
 
 
@@ -64,14 +64,14 @@ def make_wording(version: Version) -> Wording:
     names = _texts(orjson.dumps(each.name) for each in version.attributes)
     if not version.classes:
         pieces = [b'{"value":', b',"deviation":', b',"leaves":', b',"unknown":[', b'],"bounds":[']
-        return Wording(_texts([*pieces, b",", b"]" + TAIL]), names, 1, 2, 2)
+        return Wording(_texts([*pieces, b",", b"]" + UNSURE]), names, 1, 2, 2)
     classes = [orjson.dumps(name) for name in version.classes]
     heads = [b'{"class":%b,"probabilities":{%b:' % (name, classes[0]) for name in classes]
     before = [*(b",%b:" % name for name in classes[1:]), b'},"leaves":']
     bounds = [b'],"bounds":{%b:[' % classes[0]]
     for name in classes[1:]:
         bounds += [b",", b"],%b:[" % name]
-    pieces = [*heads, *before, b',"unknown":[', *bounds, b",", b"]}" + TAIL]
+    pieces = [*heads, *before, b',"unknown":[', *bounds, b",", b"]}" + UNSURE]
     return Wording(_texts(pieces), names, len(heads), len(classes), 2 * len(classes))
 
 

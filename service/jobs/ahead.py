@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from service.tree.kernels.ahead import AHEAD
-from service.tree.kernels.cache import place
+from service.tree.kernels.cache import root
 from service.tree.kernels.link import machine_code
-from service.tree.native import IS_KNOWN, Natives, file_of
+from service.tree.native import IS_KNOWN, checked, files
 
 COMMAND = ("-P", "-m", "service.jobs.ahead")
 ANY_PROCESSOR = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -21,22 +21,26 @@ ANY_PROCESSOR = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 def start() -> "subprocess.Popen[bytes] | None":
     """The process that compiles; None where there is nothing to do."""
-    if not IS_KNOWN or all(file.exists() for file in files().values()):
+    if not IS_KNOWN or all(map(_is_whole, files(root()).values())):
         return None
     return subprocess.Popen([sys.executable, *COMMAND], env=os.environ | ANY_PROCESSOR)
 
 
-def files() -> dict[str, Path]:
-    """Where each kernel is kept."""
-    root = place().parents[1]
-    return {name: file_of(name, root) for name in Natives._fields}
+def _is_whole(file: Path) -> bool:
+    try:
+        checked(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def main() -> None:
     """Write the code of all kernels."""
-    for name, file in files().items():
-        function, signature = AHEAD[name]
-        _write(file, machine_code(function, signature))
+    try:
+        for name, file in files(root()).items():
+            _write(file, machine_code(*AHEAD[name]))
+    except OSError as error:
+        sys.exit(f"The kernels for web processes cannot be kept: {error.strerror}.")
 
 
 def _write(file: Path, code: bytes) -> None:
@@ -44,6 +48,8 @@ def _write(file: Path, code: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as part:
         part.write(code)
+        part.flush()
+        os.fsync(part.fileno())
     Path(part.name).chmod(0o644)
     Path(part.name).replace(file)
 

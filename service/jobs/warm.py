@@ -15,13 +15,14 @@ def main() -> None:
     began = time.monotonic()
     native = ahead.start()
     warm()
-    if native is not None and native.wait() != 0:
-        sys.exit("The kernels for web processes could not be compiled.")
+    is_native = native is None or native.wait() == 0
     seconds = time.monotonic() - began
     for each in former():
         shutil.rmtree(each, ignore_errors=True)  # somebody else may be about to do so
     if UNKEPT:
         sys.exit(f"The kernels cannot be kept in {place()}: {UNKEPT[0].strerror}.")
+    if not is_native:
+        sys.exit("The kernels for web processes could not be compiled.")
     is_new = native is not None or n_compiled() > 0
     told = f"compiled in {seconds:.0f} s" if is_new else "compiled already"
     sys.stdout.write(f"The kernels are {told}; they are kept in {place()}\n")

@@ -7,6 +7,7 @@ import numpy as np
 from service.tree.arrays import Ints
 from service.tree.compiled import CompiledTree
 from service.tree.kernels.shapes import NODE
+from service.tree.mixture import Mixture
 from service.tree.nodes import Split
 
 
@@ -25,6 +26,16 @@ def laid_nodes(compiled: CompiledTree) -> Any:
     # a category's number is its branch where each has its own: one table for all of these
     nodes["table"] = np.where(by_code, len(compiled.table), compiled.table_start)
     return nodes
+
+
+def laid_asks(compiled: CompiledTree, mixture: Mixture | None) -> Ints:
+    """Per node words of the attributes that are asked for from there on.
+
+    Without a mixture there are none: nobody ends above a leaf, whatever is known.
+    """
+    if mixture is None:
+        return np.empty((len(compiled.tree), 0), dtype=np.int64)
+    return np.column_stack(mixture.words)
 
 
 def laid_table(compiled: CompiledTree) -> Ints:

@@ -12,13 +12,15 @@ import struct
 import sys
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from service.tree.sources import directory
 
 MAGIC = b"BOUGH 1\n"
-HEAD = struct.Struct("<8sQQ")  # the magic, where the function begins, and how much it takes
+# The magic, length and checksum of the code, where it begins, and how many arguments it takes.
+HEAD = struct.Struct("<8sQIIQ")
 IS_KNOWN = (sys.platform, platform.machine()) == ("linux", "x86_64")
 # Where a kernel leaves its result and its error, of which it has neither.
 RESULTS = ctypes.create_string_buffer(64)
@@ -28,18 +30,17 @@ RESULT = ctypes.addressof(RESULTS)
 class Native:
     """A kernel that can be called; what it is given must be as its signature says."""
 
-    def __init__(self, code: mmap.mmap) -> None:
-        magic, start, n_arguments = HEAD.unpack_from(code)
-        if magic != MAGIC:
-            raise ValueError("this is no kernel")
-        self._code = code  # stays there for as long as this does
-        address = np.frombuffer(code, dtype=np.uint8).ctypes.data + start
+    def __init__(self, file: mmap.mmap) -> None:
+        n_arguments, start = checked(file)
+        self._file = file  # stays there for as long as this does
+        address = np.frombuffer(file, dtype=np.uint8).ctypes.data + HEAD.size + start
         types = (ctypes.c_int, *[ctypes.c_int64] * (n_arguments + 2))
         self._letting_go = ctypes.CFUNCTYPE(*types)(address)
         self._holding = ctypes.PYFUNCTYPE(*types)(address)
 
     def __call__(self, *arguments: int) -> None:
         """Calls it; other threads of Python wait."""
+        # it tells whether it has raised, which nothing can that refers to nothing outside
         self._holding(RESULT, RESULT, *arguments)
 
     def at_length(self, *arguments: int) -> None:
@@ -47,9 +48,26 @@ class Native:
         self._letting_go(RESULT, RESULT, *arguments)
 
 
-def file_of(name: str, root: Path) -> Path:
-    """Where the code of a kernel is kept."""
-    return directory(root) / "x86_64" / name
+def headed(code: bytes, start: int, n_arguments: int) -> bytes:
+    """The file of some code that begins where it does."""
+    return HEAD.pack(MAGIC, len(code), crc32(code), n_arguments, start) + code
+
+
+def checked(file: bytes | mmap.mmap) -> tuple[int, int]:
+    """How many arguments a kernel takes and where it begins; ValueError if it is not whole."""
+    if len(file) < HEAD.size:
+        raise ValueError("this is half a kernel")
+    magic, n_bytes, checksum, n_arguments, start = HEAD.unpack_from(file)
+    code = memoryview(file)[HEAD.size :]
+    if magic != MAGIC or len(code) != n_bytes or crc32(code) != checksum:
+        raise ValueError("this is no kernel, or not a whole one")
+    return n_arguments, start
+
+
+def files(root: Path) -> dict[str, Path]:
+    """Where the code of each kernel is kept."""
+    place = directory(root) / "x86_64"
+    return {name: place / name for name in Natives._fields}
 
 
 class Natives(NamedTuple):
@@ -64,8 +82,8 @@ def find_natives(root: Path) -> Natives | None:
     if not IS_KNOWN:
         return None
     try:
-        return Natives(*(_mapped(file_of(name, root)) for name in Natives._fields))
-    except (OSError, ValueError, struct.error):  # nothing may be run there, or it is half a file
+        return Natives(*map(_mapped, files(root).values()))
+    except (OSError, ValueError):  # nothing may be run there, or it is half a file
         return None
 
 

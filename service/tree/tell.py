@@ -15,7 +15,7 @@ from service.tree.compiled import CompiledTree
 from service.tree.criterion import likeliest
 from service.tree.descend import cells_of, descend
 from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_TOTALS
-from service.tree.laid import laid_nodes, laid_table
+from service.tree.laid import laid_asks, laid_nodes, laid_table
 from service.tree.mixture import marks_of, words_of
 from service.tree.native import Native
 from service.tree.predict import Predictions, ends_of, predict
@@ -23,7 +23,9 @@ from service.tree.predict import Predictions, ends_of, predict
 MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
 MOST_ROWS = 256  # of a block
 ALL_BITS = (1 << 64) - 1
-HELD = 1 << 15  # leaves that rows may come to, up to which other threads of Python wait
+N_OWN = 5  # of the arrays that a kernel takes
+HELD = 1 << 16  # answers of leaves to which rows come, up to which other threads of Python wait
+MANY = 256  # leaves: hardly a row comes to more
 
 
 class Told(NamedTuple):
@@ -67,21 +69,21 @@ class Teller:
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
     n_lists: int  # that are there at once, of as many entries as a block has rows
+    row_answers: int  # that are looked at for a row, at the most or nearly so
     width: int  # numbers and ...
     n_marks: int  # ... marks of a row
     is_regression: bool
 
     @property
     def n_bytes(self) -> int:
-        """About how much memory this takes, beside the tree."""
-        own = (each for each in self.arrays if each.flags.owndata)
-        return sum(each.nbytes for each in own) + 1_000
+        """About how much memory this takes, beside the tree, whose arrays most of these are."""
+        return sum(each.nbytes for each in self.arrays[:N_OWN]) + 1_000
 
 
 def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     """The tree made ready to be told by a kernel."""
     ends, tree = ends_of(compiled, "weighted"), compiled.tree
-    asks, touched = _asks(compiled), _touched(compiled)
+    asks, touched = laid_asks(compiled, compiled.mixture), _touched(compiled)
     floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
     answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
     nodes, table = laid_nodes(compiled), laid_table(compiled)
@@ -91,20 +93,18 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     sizes = (len(tree), len(table), answers.shape[1], asks.shape[1])
     kinds = (int(tree.is_regression), len(compiled.attributes), n_lists)
     arguments = (*map(address_of, arrays), *sizes, *kinds)
-    width, n_marks = 3 * answers.shape[1] + tree.is_regression, MET + touched.shape[1]
+    n_leaves_met = compiled.n_leaves if compiled.mixture is None else min(compiled.n_leaves, MANY)
     return Teller(
-        compiled, kernel, arrays, arguments, n_lists, width, n_marks, tree.is_regression,
-    )  # fmt: skip
-
-
-def _asks(compiled: CompiledTree) -> Ints:
-    """Per node words of the attributes that are asked for from there on.
-
-    Without a mixture there are none: nobody ends above a leaf, whatever is known.
-    """
-    if compiled.mixture is None:
-        return np.empty((len(compiled.tree), 0), dtype=np.int64)
-    return np.column_stack(compiled.mixture.words)
+        compiled=compiled,
+        kernel=kernel,
+        arrays=arrays,
+        arguments=arguments,
+        n_lists=n_lists,
+        row_answers=n_leaves_met * answers.shape[1],
+        width=3 * answers.shape[1] + tree.is_regression,
+        n_marks=MET + touched.shape[1],
+        is_regression=tree.is_regression,
+    )
 
 
 def _touched(compiled: CompiledTree) -> Ints:
@@ -122,7 +122,7 @@ def _touched(compiled: CompiledTree) -> Ints:
         touched[nodes] = touched[parents]
         touched[nodes, attributes >> 6] |= bits
     if compiled.mixture is not None:
-        touched |= np.column_stack(compiled.mixture.words)
+        touched |= laid_asks(compiled, compiled.mixture)
     return touched
 
 
@@ -155,8 +155,7 @@ def tell(teller: Teller, values: Floats) -> Told:
     n_ints = n_marks + n_entries + ITEM * teller.n_lists + 2 * n_known
     room = np.zeros(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
     start, (row_step, step) = address_of(room), values.strides
-    is_soon_done = n_rows * min(teller.compiled.n_leaves, MOST_ROWS) <= HELD
-    call = teller.kernel if is_soon_done else teller.kernel.at_length
+    call = teller.kernel if n_rows * teller.row_answers <= HELD else teller.kernel.at_length
     call(
         *teller.arguments, address_of(values), n_rows, row_step >> 3, step >> 3, most_rows,
         start, start + 8 * n_floats,

@@ -10,7 +10,7 @@ from service.tree.kernels import route as kernels
 from service.tree.kernels.mix import mix_rows
 from service.tree.kernels.route import Cells, Descent, Found, Room
 from service.tree.kernels.sums import LEVELS
-from service.tree.laid import laid_nodes, laid_table
+from service.tree.laid import laid_asks, laid_nodes, laid_table
 from service.tree.mixture import Mixture
 from service.tree.predict import ends_of
 from service.tree.route import DIVIDING, POOLING, Routed
@@ -62,12 +62,11 @@ def answers(compiled: CompiledTree, values: Floats, missing: str = "weighted") -
 
 def descent_of(compiled: CompiledTree, mixture: Mixture | None) -> Descent:
     """The tree as its kernels walk it."""
-    asks = np.empty((len(compiled.tree), 0), dtype=np.int64)
     return Descent(
         laid_nodes(compiled),
         laid_table(compiled),
         np.array(compiled.tree.share),
-        asks if mixture is None else np.column_stack(mixture.words),
+        laid_asks(compiled, mixture),
     )
 
 

@@ -1,16 +1,16 @@
 """Native code: found where it was compiled, and used only where it can be."""
 
 import mmap
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import types
 
+from service.jobs import ahead
 from service.settings import Settings
 from service.tree.kernels.link import machine_code
-from service.tree.native import HEAD, MAGIC, Native, Natives, file_of, find_natives
+from service.tree.native import HEAD, MAGIC, Native, checked, files, find_natives, headed
 
 ROOT = Settings().kernel_root
 ADDRESS = types.CPointer(types.float64)
@@ -52,24 +52,34 @@ def test_there_is_nothing_where_nothing_was_compiled(tmp_path: Path) -> None:
     assert find_natives(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"half", bytes(100), HEAD.pack(b"BOUGH 0\n", 0, 0), MAGIC], ids=len
-)
+WHOLE = headed(bytes(100), 0, 1)
+BROKEN = {
+    "empty": b"",
+    "half a head": MAGIC,
+    "no head": bytes(100),
+    "another magic": b"BOUGH 0\n" + WHOLE[8:],
+    "cut off": WHOLE[:-1],
+    "longer": WHOLE + b"\0",
+    "changed": WHOLE[:-1] + b"\1",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
 def test_a_file_that_is_broken_is_not_run(tmp_path: Path, content: bytes) -> None:
-    for name in Natives._fields:
-        file = file_of(name, tmp_path)
+    for file in files(tmp_path).values():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
     assert find_natives(tmp_path) is None
+    with pytest.raises(ValueError, match="kernel"):
+        checked(content)
 
 
 def test_what_is_kept_says_where_it_begins_and_what_it_takes() -> None:
-    for name in Natives._fields:
-        magic, start, n_arguments = HEAD.unpack_from(file_of(name, ROOT).read_bytes())
+    for file in files(ROOT).values():
+        n_arguments, start = checked(file.read_bytes())
 
-        assert magic == MAGIC
-        assert start >= HEAD.size
+        assert 0 <= start < file.stat().st_size - HEAD.size
         assert n_arguments > 10
 
 
@@ -79,6 +89,14 @@ def test_there_is_none_for_other_processors(monkeypatch: pytest.MonkeyPatch) -> 
     assert find_natives(ROOT) is None
 
 
-def test_code_is_as_long_as_its_head_says_at_least() -> None:
-    with pytest.raises((ValueError, struct.error)):
-        native(MAGIC)
+def test_what_is_kept_is_not_compiled_again_but_what_is_broken_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.jobs.ahead.root", lambda: ROOT)
+    assert ahead.start() is None
+    monkeypatch.setattr("service.jobs.ahead.root", lambda: tmp_path)
+    monkeypatch.setattr("service.jobs.ahead.COMMAND", ("-c", "raise SystemExit(7)"))
+    process = ahead.start()
+
+    assert process is not None
+    assert 7 == process.wait()

@@ -144,3 +144,19 @@ def test_a_tree_of_one_leaf_tells_everybody_the_same() -> None:
     compiled = compiled_of(squares(3), Params(max_depth=0))
 
     assert_told(compiled, np.array([[np.nan, np.nan], [1.0, 2.0]]))
+
+
+@pytest.mark.parametrize("size", [0.1, 1e6, 1e9])
+def test_the_deviation_is_exact_however_large_the_numbers_are(size: float) -> None:
+    draw = np.random.default_rng(3)
+    attributes = tuple(Attribute(f"n{at}", Kind.NUMERIC) for at in range(3))
+    values = np.asfortranarray(draw.integers(0, 4, size=(60, 3)).astype(float))
+    target = size * (1 + 1e-9 * draw.integers(0, 3, size=60))
+    data = Dataset(attributes, (), values, target, draw.random(60) + 0.1)
+    compiled = compiled_of(data, Params(criterion="squared_error"))
+    asked = values.copy()
+    asked[draw.random(asked.shape) < 0.5] = np.nan
+    told = predictions_of(compiled, tell(teller_of(compiled), asked))
+    expected = predict(compiled, asked)
+
+    assert_allclose(told.deviation, expected.deviation, rtol=1e-6, atol=1e-12 * size)

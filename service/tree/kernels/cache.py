@@ -23,10 +23,15 @@ CONFIG: Any = numba.config  # whose names are made while it is imported
 UNKEPT: list[OSError] = []  # why this process could not keep what it compiled
 
 
+def root() -> Path:
+    """Where all kernels are kept, which NUMBA_CACHE_DIR says."""
+    return Path(CONFIG.CACHE_DIR or ROOT)
+
+
 @cache
 def place() -> Path:
-    """The directory of what these sources become here; NUMBA_CACHE_DIR says where it lies."""
-    return directory(Path(CONFIG.CACHE_DIR or ROOT)) / _processor()
+    """The directory of what these sources become here."""
+    return directory(root()) / _processor()
 
 
 def former() -> Iterator[Path]:

@@ -14,10 +14,11 @@ from llvmlite import binding
 from numba import njit
 
 from service.tree.kernels.compile import LEAN
-from service.tree.native import HEAD, MAGIC
+from service.tree.native import headed
 
 SECTION, SYMBOL, RELOCATION = "<IIQQQQIIQQ", "<IBBHQQ", "<QQq"
-RUNS, IS_HELD, HOLDS_PLACES = 1, 2, 4  # kind of a section with content, its flag, and RELA
+RUNS, HOLDS_PLACES = 1, 4  # kinds of sections: with content, and RELA
+CHANGES, IS_HELD = 1, 2  # flags of sections: may be written to, and are in memory
 RELATIVE = (2, 4)  # R_X86_64_PC32 and R_X86_64_PLT32: 32 bits from the place to the symbol
 TABLES = ".eh_frame"  # is for debuggers and exceptions
 
@@ -35,7 +36,7 @@ class Section(NamedTuple):
 
 
 def machine_code(function: Any, signature: Any) -> bytes:
-    """The file that a kernel becomes: where it begins, and its code."""
+    """The file that a kernel becomes."""
     compiled = njit(signature, **LEAN)(function)
     (made,) = compiled.overloads.values()
     module = binding.parse_assembly(compiled.inspect_llvm(signature.args))
@@ -62,9 +63,11 @@ def _strip(module: Any, name: str) -> None:
 def linked(elf: bytes, name: str, n_arguments: int) -> bytes:
     """What runs of an object file, which begins with the function of a name."""
     sections = list(_sections(elf))
-    starts, image = {}, bytearray(HEAD.size)
+    starts, image = {}, bytearray()
     for number, each in enumerate(sections):
         if each.kind == RUNS and each.flags & IS_HELD and each.name != TABLES:
+            if each.flags & CHANGES:
+                raise ValueError("a kernel keeps something from call to call")
             image.extend(bytes(-len(image) % max(each.alignment, 1)))
             starts[number] = len(image)
             image.extend(each.content)
@@ -75,8 +78,7 @@ def linked(elf: bytes, name: str, n_arguments: int) -> bytes:
     for each in sections:
         if each.kind == HOLDS_PLACES and each.info in starts:
             _fill_in(image, each, starts, list(_symbols(symbols)))
-    HEAD.pack_into(image, 0, MAGIC, places[name], n_arguments)
-    return bytes(image)
+    return headed(bytes(image), places[name], n_arguments)
 
 
 def _fill_in(

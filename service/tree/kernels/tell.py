@@ -149,10 +149,12 @@ def _end(
         low, high = U(at + size + 2 * answer), U(at + size + 2 * answer + 1)
         slate.told[low] = min(slate.told[low], grove.lowest[U(own + answer)])
         slate.told[high] = max(slate.told[high], grove.highest[U(own + answer)])
-    if shape.is_regression:  # about the mean so far: squares of large numbers would not be exact
+    if shape.is_regression and weight > 0.0:
+        # about the mean so far: squares of large numbers would not be exact
         apart = grove.answers[U(own)] - space.totals[U(total + 1)]
-        space.totals[U(total + 1)] += apart * weight / space.totals[U(total)]
-        spread = apart * (grove.answers[U(own)] - space.totals[U(total + 1)])
+        part = weight / space.totals[U(total)]  # exactly 1 at the first end
+        space.totals[U(total + 1)] += apart * part
+        spread = apart * apart * (1.0 - part)
         slate.told[U(at + 1)] += weight * (grove.variance[U(node)] + spread)
 
 
