@@ -108,7 +108,7 @@ def _grow_bough(
         desk.near, desk.room, desk.places,
     )  # fmt: skip
     facts = ground.columns.facts.copy()
-    facts[list(_tested(trunk.links, bough.slot)), TESTED] = 1
+    facts[list(tested_above(trunk.links, bough.slot)), TESTED] = 1
     n_classes = len(ground.context.data.classes)
     nodes = make_nodes(FIRST_NODES + int(facts[:, N_VALUES].max()), n_classes)
     nodes.links[0, DEPTH] = trunk.links[bough.slot, DEPTH]
@@ -116,7 +116,7 @@ def _grow_bough(
     return grow_in(desk.room, ground.rules, columns, desk.work, nodes, len(bough.entries), note)
 
 
-def _tested(links: Ints, node: int) -> Iterator[int]:
+def tested_above(links: Ints, node: int) -> Iterator[int]:
     """The attributes that are tested above a node."""
     while node > 0:
         node = int(links[node, PARENT])

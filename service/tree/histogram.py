@@ -17,6 +17,7 @@ from service.tree.binned import Binned, widen
 from service.tree.boughs import Bough, Ground, grow_boughs
 from service.tree.context import Context
 from service.tree.crew import N_THREADS, crew
+from service.tree.divided import grow_in_tables, is_divided
 from service.tree.engine import (
     FIRST_NODES,
     Report,
@@ -70,6 +71,10 @@ def grow_binned(
         context, binned, rules_of(context, columns, weights), columns_of(context, columns)
     )
     pool = crew(N_THREADS)
+    if is_divided(context, ground.columns, binned.bins.n_bins):
+        made = grow_in_tables(ground, weights, few, pool, tell)
+        tell(float(weights.sum()), made.n_nodes)
+        return made
     trunk = Trunk(ground, weights, pool, tell)
     boughs, top = trunk.grow(few), trunk.top
     grown = grow_boughs(ground, trunk.room, top.nodes, boughs, pool, trunk.tell_more)

@@ -1,5 +1,6 @@
 """Histograms: with a bin for each value they cut as the exact search does; else between bins."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -207,7 +208,21 @@ def test_pruning_is_the_same_with_a_bin_for_each_value(pruning: str) -> None:
         for search in ("exact", "histogram")
     )
     assert_same(other.served, one.served)
-    assert other.notes == one.notes
+    for note, expected in zip(leaves(other.notes), leaves(one.notes), strict=True):
+        # divided rows are added up in another order
+        is_number = isinstance(expected, float)
+        assert note == (pytest.approx(expected, 1e-9, 1e-9) if is_number else expected)
+
+
+def leaves(notes: Any) -> Iterator[Any]:
+    """What stands in notes, one after the other, each after the names above it."""
+    if isinstance(notes, dict | list | tuple):
+        items = notes.items() if isinstance(notes, dict) else enumerate(notes)
+        for name, each in items:
+            yield name
+            yield from leaves(each)
+    else:
+        yield notes
 
 
 def test_what_histograms_cannot_do_is_refused() -> None:

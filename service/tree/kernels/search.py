@@ -198,17 +198,19 @@ def _search_sets(
         sets_c45(rules, work, table, attribute, n_values, weight)
         return
     own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
-    split, here = _divide(rules, n_values, own, work.sides, attribute, table, work.sums, work.parts)
+    split, here = divide_sets(
+        rules, n_values, own, work.sides, attribute, table, work.sums, work.parts
+    )
     if split > 0:
         n_branches = n_values if split == MULTIWAY else 2
-        _judge_sets(
+        judge_sets(
             rules, split, here, n_branches, own, weight, work.sums, work.parts, work.found,
             attribute,
         )  # fmt: skip
 
 
 @lean
-def _divide(
+def divide_sets(
     rules: Rules, n_values: int, own: bool, sides: Any, line: int, table: Any, sums: Any,
     parts: Any,
 ) -> tuple[int, float]:  # fmt: skip
@@ -238,7 +240,7 @@ def _join(sides: Any, line: int, n_values: int) -> None:
 
 
 @lean
-def _judge_sets(
+def judge_sets(
     rules: Rules, split: int, here: float, n_branches: int, own: bool, weight: float, sums: Any,
     parts: Any, found: Any, attribute: int,
 ) -> None:  # fmt: skip
