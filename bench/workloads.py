@@ -125,6 +125,7 @@ def mixed(size: str, percent: int) -> Workload:
     contenders = (
         ours("entropy", "id3", min_weight=MIN_LEAF, **EXACT),
         ours("c45, unpruned", "c45", pruning="none", min_weight=MIN_LEAF, **EXACT),
+        ours("histogram", "id3", min_weight=MIN_LEAF, search="histogram"),
         theirs(J48),
         theirs(YDF),
         theirs(SCIKIT_LEARN, "entropy", criterion="entropy"),
@@ -137,6 +138,7 @@ def mixed(size: str, percent: int) -> Workload:
             Target("ours c45, unpruned", 0.05, (J48,)),
             Target("ours entropy", 0.5, (YDF,)),
             Target("ours c45, unpruned", 0.5, (YDF,)),
+            Target("ours histogram", 0.5, (YDF,)),
         )
     name = f"mixed-{size}-{percent}"
     return Workload(name, half_and_half(size, percent), contenders, targets, ROUNDS[size])
