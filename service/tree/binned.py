@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
+from service.tree.crew import crew
 from service.tree.dataset import Dataset
 from service.tree.kernels.bins import N_CODES, NULL_CODE, Bins, place_bounds, write_codes
 from service.tree.kernels.rooms import ATTRIBUTE, HIGH, LOW, NODE_FILLED, Nodes
@@ -45,6 +46,7 @@ def bin_columns(data: Dataset, rows: Ints, most: int, tell: Tell = in_silence) -
             uppers[number] = np.inf
             n_bins[number] = place_bounds(known, n_known, most, uppers[number])
 
+    came = crew().submit(unsorted, data, rows)  # which takes as long as the bins of some columns
     in_threads(place, len(columns), len(rows), tell)
     codes = np.empty((len(rows), len(columns)), np.uint8)
     ends = _written(columns, rows, uppers, codes, range(len(columns)), tell)
@@ -54,7 +56,7 @@ def bin_columns(data: Dataset, rows: Ints, most: int, tell: Tell = in_silence) -
         ends[missed] = _written(columns, rows, uppers, codes, missed, tell)[missed]
     lowest, highest = ends[:, :NULL_CODE].copy(), uppers
     highest[np.arange(len(columns)), np.maximum(n_bins, 1) - 1] = ends[:, NULL_CODE]
-    return Binned(unsorted(data, rows), Bins(codes, lowest, highest, n_bins))
+    return Binned(came.result(), Bins(codes, lowest, highest, n_bins))
 
 
 def _missed(uppers: Floats, n_bins: Ints, ends: Floats, most: int) -> list[int]:

@@ -57,7 +57,7 @@ from service.tree.presort import in_threads
 
 MOST_CELLS = 1 << 16  # of a table: there is one for every level
 FIRST_LEVELS = 16
-SHARE = 3  # a bough holds at most one in so many of all rows
+SHARE = 2  # a bough holds at most one in so many of all rows
 BLOCK = 1 << 13  # rows that are written down at a time
 LINE = 32  # short numbers that memory hands out at once
 
@@ -218,6 +218,7 @@ def make_desk(ground: Ground, stock: Stock, n_rows: int) -> Desk:
     path = Path(
         np.zeros((FIRST_LEVELS, 4), np.int64), np.zeros((FIRST_LEVELS, most), np.int64),
         np.zeros((FIRST_LEVELS, most)), np.zeros((FIRST_LEVELS, *shape)),
+        np.zeros((FIRST_LEVELS, len(stock.starts) - 1)),
     )  # fmt: skip
     return Desk(
         work_of(context, columns, np.zeros(1), 1), pairs, path, np.zeros(shape),

@@ -18,7 +18,7 @@ from service.tree.dataset import Dataset, rows_of
 from service.tree.divided import by_knowledge, is_divided, make_desk, stock_of
 from service.tree.engine import rules_of
 from service.tree.facts import columns_of
-from service.tree.kernels.pairs import FIRST, HAS_TABLE, N_GROUPS, NEXT, fill, part
+from service.tree.kernels.pairs import FIRST, HAS_TABLE, N_GROUPS, NEXT, count_nulls, fill, part
 from service.tree.params import Params
 from service.tree.parts import whole
 from tests.strategies import datasets, grow_params
@@ -98,6 +98,7 @@ def test_the_table_of_a_branch_is_the_sum_of_its_rows_and_of_its_share_of_the_nu
     values, target = data.values[order], data.target[order]
     branch = np.append(groups, 2)[stock.lines[attribute] - start]
     for number, part_of_null in enumerate((share, 1 - share)):
+        count_nulls(desk.pairs, path, 1, stock)
         fill(desk.pairs, path, 1, number, stock, desk.table)
         here = np.where(branch == number, 1.0, np.where(branch == 2, part_of_null, 0.0)) * weights
         for column in range(6):

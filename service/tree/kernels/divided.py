@@ -24,7 +24,9 @@ from service.tree.kernels.pairs import (
     Pairs,
     Path,
     Stock,
+    count_nulls,
     fill,
+    is_unknown,
     part,
     size_of,
 )
@@ -56,6 +58,7 @@ from service.tree.kernels.rooms import (
     Work,
 )
 from service.tree.kernels.score import clear
+from service.tree.kernels.sets import ROUNDING
 from service.tree.kernels.tables import next_used, search_table, tell_branch, tell_null
 
 NEEDS_LEVELS, FEW_LEFT = 4, 5  # further ways for a kernel to come back
@@ -123,8 +126,12 @@ def _best(
         return -1
     if n_pairs <= few and level > 0:
         return LEFT_ALONE
-    weight = nodes.numbers[node, NODE_WEIGHT]
-    fill(desk.pairs, desk.path, level, desk.path.steps[level, NEXT], stock, desk.table)
+    weight, branch = nodes.numbers[node, NODE_WEIGHT], desk.path.steps[level, NEXT]
+    count_nulls(desk.pairs, desk.path, level, stock)
+    least = 2.0 * (rules.min_weight - ROUNDING) - ROUNDING
+    if is_unknown(desk.path, level, branch, nodes.numbers[node, SENT], least):
+        return -1
+    fill(desk.pairs, desk.path, level, branch, stock, desk.table)
     search_table(rules, columns, work, stock, desk.table, desk.quickly, weight)
     return int(choose(rules, work.found, columns.facts, columns.costs, nodes, node))
 

@@ -43,6 +43,7 @@ class Path(NamedTuple):
     marks: Any  # (level, group): where its pairs begin, and last the end
     shares: Any  # (level, branch)
     tables: Any  # (level, class, line): of the pairs that do not know
+    known: Any  # (level, attribute): the weight of these that knows it
 
 
 @lean
@@ -116,26 +117,69 @@ def size_of(path: Path, level: int, branch: int) -> int:
 
 
 @lean
-def fill(
-    pairs: Pairs, path: Path, level: int, branch: int, stock: Stock, table: Any
-) -> None:  # fmt: skip
-    """Makes the table that of a branch."""
+def count_nulls(pairs: Pairs, path: Path, level: int, stock: Stock) -> None:
+    """Makes the table of the pairs that do not know, if they are many and it is not there yet."""
+    n_branches = path.steps[level, N_GROUPS]
+    start, end = path.marks[level, n_branches], path.marks[level, n_branches + 1]
+    if path.steps[level, HAS_TABLE] == 1 or end - start <= FEW_NULLS:
+        return
+    table = path.tables[level]
     _empty(table)
-    count(pairs, path.marks[level, branch], path.marks[level, branch + 1], 1.0, stock.known, table)
+    count(pairs, start, end, 1.0, stock.known, table)
+    for attribute in range(len(stock.starts) - 1):
+        span = (stock.starts[attribute], stock.starts[attribute + 1])
+        path.known[level, attribute] = weight_between(table, span)
+    path.steps[level, HAS_TABLE] = 1
+
+
+@lean
+def is_unknown(path: Path, level: int, branch: int, sent: float, least: float) -> bool:
+    """Whether no attribute is known by as much weight of a branch, as can be told before it is met.
+
+    Those who know they belong there may know all the rest.
+    """
+    if path.steps[level, HAS_TABLE] == 0:
+        return False
+    most = 0.0
+    for attribute in range(path.known.shape[1]):
+        most = max(most, path.known[level, attribute])
+    return bool(sent + path.shares[level, branch] * most < least)
+
+
+@lean
+def fill(pairs: Pairs, path: Path, level: int, branch: int, stock: Stock, table: Any) -> None:
+    """Makes the table that of a branch."""
     n_branches, share = path.steps[level, N_GROUPS], path.shares[level, branch]
     start, end = path.marks[level, n_branches], path.marks[level, n_branches + 1]
-    if share <= 0 or start == end:
-        return
-    if end - start <= FEW_NULLS:
-        count(pairs, start, end, share, stock.known, table)
-        return
-    if path.steps[level, HAS_TABLE] == 0:
-        _empty(path.tables[level])
-        count(pairs, start, end, 1.0, stock.known, path.tables[level])
-        path.steps[level, HAS_TABLE] = 1
+    if path.steps[level, HAS_TABLE] == 1:
+        for number in range(table.shape[0]):
+            for line in range(table.shape[1]):
+                table[U(number), U(line)] = share * path.tables[level, U(number), U(line)]
+    else:
+        _empty(table)
+        if share > 0:
+            count(pairs, start, end, share, stock.known, table)
+    count(pairs, path.marks[level, branch], path.marks[level, branch + 1], 1.0, stock.known, table)
+
+
+@lean
+def weight_between(table: Any, span: tuple[int, int]) -> float:
+    """The weight of some lines, by sums side by side, which do not wait for each other."""
+    total = 0.0
     for number in range(table.shape[0]):
-        for line in range(table.shape[1]):
-            table[U(number), U(line)] += share * path.tables[level, U(number), U(line)]
+        one = two = three = four = 0.0
+        line = span[0]
+        while line + 4 <= span[1]:
+            one += table[U(number), U(line)]
+            two += table[U(number), U(line + 1)]
+            three += table[U(number), U(line + 2)]
+            four += table[U(number), U(line + 3)]
+            line += 4
+        while line < span[1]:
+            one += table[U(number), U(line)]
+            line += 1
+        total += (one + two) + (three + four)
+    return total
 
 
 @lean

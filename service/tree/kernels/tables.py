@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import U
-from service.tree.kernels.pairs import Stock
+from service.tree.kernels.pairs import Stock, weight_between
 from service.tree.kernels.rooms import (
     CUT,
     FILLED,
@@ -108,7 +108,7 @@ def _search_bins(
 ) -> None:  # fmt: skip
     """Writes down the best cut between the bins of a column."""
     sums, least = work.sums, rules.min_weight - ROUNDING
-    if span[0] == span[1] or _weight(table, span) < 2.0 * least - ROUNDING:
+    if span[0] == span[1] or weight_between(table, span) < 2.0 * least - ROUNDING:
         return
     _accumulate(table, span)
     for number in range(table.shape[0]):
@@ -129,26 +129,6 @@ def _search_bins(
         if rules.by_ratio:
             left = _size(table, at)
             judge_cut(rules, left, False, sums, work.parts, work.found, attribute)
-
-
-@lean
-def _weight(table: Any, span: tuple[int, int]) -> float:
-    """The weight of some lines, by sums side by side, which do not wait for each other."""
-    total = 0.0
-    for number in range(table.shape[0]):
-        one = two = three = four = 0.0
-        line = span[0]
-        while line + 4 <= span[1]:
-            one += table[U(number), U(line)]
-            two += table[U(number), U(line + 1)]
-            three += table[U(number), U(line + 2)]
-            four += table[U(number), U(line + 3)]
-            line += 4
-        while line < span[1]:
-            one += table[U(number), U(line)]
-            line += 1
-        total += (one + two) + (three + four)
-    return total
 
 
 @lean
