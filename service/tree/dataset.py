@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Attribute
 
@@ -41,3 +43,9 @@ def rows_of(data: Dataset, chosen: Ints | Bools) -> Dataset:
         target=data.target[chosen],
         weights=data.weights[chosen],
     )
+
+
+def null_share(data: Dataset) -> float:
+    """The part of all values that is null."""
+    n_null = sum(int(np.count_nonzero(np.isnan(column))) for column in data.values.T)
+    return n_null / max(data.values.size, 1)

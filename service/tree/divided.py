@@ -15,6 +15,7 @@ from service.tree.arrays import Floats, Ints
 from service.tree.beds import Top, grow_all, joined
 from service.tree.boughs import Ground, tested_above
 from service.tree.context import Context
+from service.tree.dataset import null_share
 from service.tree.engine import (
     BUDGET,
     FIRST_NODES,
@@ -56,19 +57,24 @@ from service.tree.kernels.weighed import LANES
 from service.tree.presort import in_threads
 
 MOST_CELLS = 1 << 16  # of a table: there is one for every level
+# the part of all values that must be null: else few rows are sorted sooner than tables are looked
+# through; and the more, the larger the tables
+MANY_NULLS, LARGE = 0.08, 400_000
 FIRST_LEVELS = 16
 SHARE = 2  # a bough holds at most one in so many of all rows
 BLOCK = 1 << 13  # rows that are written down at a time
 LINE = 32  # short numbers that memory hands out at once
 
 
-def is_divided(context: Context, columns: Columns, n_bins: Any) -> bool:
-    """Whether this way of growing is the one for such data."""
-    n_classes = len(context.data.classes)
+def is_divided(context: Context, columns: Columns, n_bins: Ints) -> bool:
+    """Whether this way of growing is the one for such data: nulls are divided, and many."""
+    params, data = context.params, context.data
+    is_fractional = params.missing in ("fractional", "drop") and params.rules == "textbook"
+    if not is_fractional or not context.has_null.any() or data.is_regression:
+        return False
     n_lines = int(n_bins.sum()) + int(columns.facts[:, N_VALUES].sum()) + len(columns.facts)
-    is_fractional = context.params.missing in ("fractional", "drop") and context.has_null.any()
-    is_small = 0 < n_classes * n_lines <= MOST_CELLS
-    return bool(is_fractional and is_small and context.params.rules == "textbook")
+    n_cells = n_lines * len(data.classes)
+    return n_cells <= MOST_CELLS and null_share(data) >= MANY_NULLS + n_cells / LARGE
 
 
 @dataclass(frozen=True)

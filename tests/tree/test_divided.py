@@ -62,7 +62,7 @@ def test_with_a_bin_for_each_value_the_tree_of_many_rows_is_the_exact_one(
     assert_same(by_histogram(many, params, few), exactly(many, params))
 
 
-@pytest.mark.parametrize("nulls", [0.02, 0.4])
+@pytest.mark.parametrize("nulls", [0.1, 0.4])
 @pytest.mark.parametrize("categorical", ["multiway", "subset", "one_vs_rest"])
 @pytest.mark.parametrize("criterion", ["gain", "gain_ratio", "gini"])
 def test_the_tree_of_a_few_thousand_rows_is_the_exact_one(
@@ -118,18 +118,19 @@ def test_rows_that_know_as_much_stand_together() -> None:
     assert (np.diff(stock_of(ground, order).known[:, 1].astype(np.int64)) >= 0).all()
 
 
-def test_large_tables_and_other_ways_with_nulls_are_not_for_it(
+def test_large_tables_few_nulls_and_other_ways_with_them_are_not_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def is_so(data: Dataset, params: Params) -> bool:
         ground = ground_of(data, params)
         return is_divided(ground.context, ground.columns, ground.binned.bins.n_bins)
 
-    assert is_so(mixed(100, 0.1), Params())
-    assert not is_so(mixed(100, 0.0), Params())
-    assert not is_so(mixed(100, 0.1), Params(missing="majority"))
+    assert is_so(mixed(1000, 0.2), Params())
+    assert not is_so(mixed(1000, 0.0), Params())
+    assert not is_so(mixed(1000, 0.05), Params())
+    assert not is_so(mixed(1000, 0.2), Params(missing="majority"))
     monkeypatch.setattr(divided, "MOST_CELLS", 100)
-    assert not is_so(mixed(100, 0.1), Params())
+    assert not is_so(mixed(1000, 0.2), Params())
 
 
 def test_so_many_parts_of_a_row_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
