@@ -219,6 +219,7 @@ def work_of(context: Context, columns: Presorted, logs: Floats, n_rows: int) -> 
         table,
         starts,
         table.reshape(-1),
+        np.zeros((3, BLOCK)),
         np.zeros((3, BLOCK), np.float32),
         np.zeros((2, most)),
         np.zeros((7, most), np.int64),

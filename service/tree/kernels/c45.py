@@ -25,10 +25,11 @@ from service.tree.kernels.rooms import (
     Work,
 )
 from service.tree.kernels.score import GAIN, score, weight_of
-from service.tree.kernels.sets import multiway, two_sides
+from service.tree.kernels.sets import measure, multiway, two_sides
 
 NEIGHBOURS = 1e-5  # values closer than this are not cut apart
 LARGEST_LEAST = 25.0
+ONE = U(1)
 
 
 @lean
@@ -80,7 +81,7 @@ def cut_c45(
     base, tie = score(GAIN, work.sums, KNOWN), max(rules.tolerance, rules.tie) * weight
     at, here = scan(
         rules.criterion, entries, first, (low, high), layout, room.rows, work.sums, is_whole,
-        work.logs, work.block, tie, base,
+        work.logs, work.before, work.block, tie, base,
     )  # fmt: skip
     gain = (here - base) / weight
     if rules.numeric_penalty:
@@ -122,6 +123,8 @@ def _is_close_still(
     Rows get fewer on the way down, so that it will have none there either.
     """
     found, both = False, layout.close_bit | layout.tie_bit
+    if not _has_close(entries, first, n_known, layout):
+        return False
     for place in range(n_known):
         entry = entries[U(first + place)]
         if entry & both != layout.close_bit:
@@ -133,6 +136,16 @@ def _is_close_still(
         else:
             entries[U(first + place)] = entry ^ layout.close_bit
     return found
+
+
+@lean
+def _has_close(entries: Any, first: int, n_known: int, layout: Layout) -> bool:
+    """Whether some entry is marked as close to another value before it."""
+    seen = U(0)
+    for place in range(n_known):  # all of them, many at once; the bit of a tie is the next one
+        entry = entries[U(first + place)]
+        seen |= entry & ~(entry >> ONE)
+    return bool(seen & layout.close_bit != 0)
 
 
 @lean
@@ -173,10 +186,12 @@ def sets_c45(
             weight,
         )
         return
-    here, n_held = multiway(GAIN, n_values, table, work.parts), 0
+    n_held = 0
+    measure(GAIN, n_values, table, work.parts)
     for category in range(n_values):
         n_held += work.parts[SIZES, category] - rules.min_weight >= -rules.tolerance
     if n_held >= 2:
+        here = multiway(GAIN, n_values, table)
         work.found[attribute, FOUND] = MULTIWAY
         work.found[attribute, GAIN_HERE] = _gain_of(rules, here, weight, work.sums)
         work.found[attribute, INFO] = info_of(rules, n_values, weight, work.parts)

@@ -11,6 +11,7 @@ from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
 from service.tree.kernels.score import GAIN, GINI, SQUARED_ERROR
 from service.tree.kernels.two import scan_two
+from service.tree.kernels.two_weighed import scan_two_weighed
 from service.tree.kernels.weighed import scan_weighed
 
 
@@ -75,7 +76,7 @@ def window(
 @lean
 def scan(
     criterion: int, entries: Any, first: int, span: tuple[int, int], layout: Layout, rows: Any,
-    sums: Any, is_whole: bool, logs: Any, block: Any, tie: float, best: float,
+    sums: Any, is_whole: bool, logs: Any, sides: Any, block: Any, tie: float, best: float,
 ) -> tuple[int, float]:  # fmt: skip
     """How many rows stand before the best cut, 0 for none, and what its sides score."""
     low, high = span
@@ -91,6 +92,10 @@ def scan(
         sums[LEFT, number] = 0.0
     add_slice(entries, first, first + low, layout, rows, is_whole, sums, LEFT)
     if criterion == GAIN and not is_whole:
+        if sums.shape[1] == 2:
+            return scan_two_weighed(
+                entries, first, low, high, layout, rows, sums, sides, block, tie, best
+            )
         return scan_weighed(entries, first, low, high, layout, rows, sums, block, tie, best)
     for number in range(sums.shape[1]):
         sums[RIGHT, number] = max(sums[KNOWN, number] - sums[LEFT, number], 0.0)

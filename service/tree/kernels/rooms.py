@@ -83,6 +83,7 @@ class Work(NamedTuple):
     table: Any  # (category, statistic), of one categorical attribute after the other ...
     starts: Any  # ... per attribute its first line, and last the end; null has the last of each
     cells: Any  # the same table, line after line
+    before: Any  # (3, row of a block of cuts): of two classes the weight before each
     block: Any  # (3, row of a block of cuts)
     parts: Any  # (2, branch)
     marks: Any  # (7, branch)

@@ -57,7 +57,8 @@ def cut_rpart(
     span = window(entries, first, n_known, layout, rows, least - ROUNDING, is_whole)
     bound = score(criterion, sums, KNOWN) + to_beat * weight - NEAR * weight
     at, best = scan(
-        criterion, entries, first, span, layout, rows, sums, is_whole, logs, work.block, 0.0, bound
+        criterion, entries, first, span, layout, rows, sums, is_whole, logs, work.before,
+        work.block, 0.0, bound,
     )  # fmt: skip
     if at == 0:
         return 0, 0.0, 0.0

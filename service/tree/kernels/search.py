@@ -43,6 +43,7 @@ from service.tree.kernels.sets import (
     ROUNDING,
     best_category,
     fill_tables,
+    measure,
     multiway,
     tell_table,
     two_sides,
@@ -128,7 +129,7 @@ def _search_cut(
     span = window(entries, start, n_known, layout, rows, rules.min_weight - ROUNDING, is_whole)
     at, here = scan(
         rules.criterion, entries, start, span, layout, rows, work.sums, is_whole, work.logs,
-        work.block, rules.tie * weight, base - null_score + to_beat * weight,
+        work.before, work.block, rules.tie * weight, base - null_score + to_beat * weight,
     )  # fmt: skip
     if at == 0 and own and not _has_cut(entries, start, span, layout):
         at, here = n_known, score(rules.criterion, work.sums, KNOWN)
@@ -217,7 +218,11 @@ def divide_sets(
     """The kind of split, 0 for none, and what its branches score."""
     split, is_found = rules.categorical, False
     if split == MULTIWAY:
-        return split, multiway(rules.criterion, n_values, table, parts)
+        measure(rules.criterion, n_values, table, parts)
+        # null's own branch may be the second that holds enough; logarithms are slow
+        if not own and not is_enough(parts, n_values, rules.min_weight - ROUNDING):
+            return 0, 0.0
+        return split, multiway(rules.criterion, n_values, table)
     if split == SUBSET:
         is_found = best_subset(rules, n_values, sides, line, table, sums)
     else:

@@ -60,11 +60,17 @@ def tell_table(n_values: int, table: Any, sums: Any) -> None:
 
 
 @lean
-def multiway(criterion: int, n_values: int, table: Any, parts: Any) -> float:
-    """What the categories score, each a branch; their sizes are written down."""
-    found = 0.0
+def measure(criterion: int, n_values: int, table: Any, parts: Any) -> None:
+    """Writes down the sizes of the categories, each a branch."""
     for category in range(n_values):
         parts[SIZES, category] = weight_of(criterion, table, category)
+
+
+@lean
+def multiway(criterion: int, n_values: int, table: Any) -> float:
+    """What the categories score, each a branch."""
+    found = 0.0
+    for category in range(n_values):
         found += score(criterion, table, category)
     return found
 
