@@ -101,9 +101,8 @@ def _divide_many(bed: Bed, work: Work, sizes: Ints, strides: Ints) -> tuple[Divi
 
 def _room(room: Room, entries: Any, stride: int, size: int) -> Room:
     """The room of so many rows of another."""
-    arrived = np.ones(stride)
     return Room(
-        entries, stride, arrived, np.empty((3, size)), np.empty(size, room.origin.dtype),
+        entries, stride, np.empty(stride), np.empty((3, size)), np.empty(size, room.origin.dtype),
         np.empty((size, room.codes.shape[1]), room.codes.dtype), np.empty(size, room.side.dtype),
         np.empty(size, room.numbers.dtype),
     )  # fmt: skip

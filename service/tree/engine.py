@@ -149,8 +149,11 @@ def needs_room(context: Context) -> bool:
 
 
 def wide(n_rows: Any) -> Any:
-    """How many places there are for so many rows where some may be copied."""
-    return n_rows * 9 // 4 + 64
+    """How many places there are for so many rows where some may be copied.
+
+    What nobody writes to takes no memory; to come back for more takes a node's work once again.
+    """
+    return 6 * n_rows + 64
 
 
 def room_of(context: Context, columns: Presorted, weights: Floats, *, is_wide: bool) -> Room:
@@ -164,7 +167,7 @@ def room_of(context: Context, columns: Presorted, weights: Floats, *, is_wide: b
     if context.data.is_regression:
         rows[TARGET] = context.data.target[columns.rows]
     rows[WEIGHT] = weights
-    arrived = np.ones(stride)
+    arrived = np.empty(stride)
     arrived[:n_rows] = weights
     return Room(
         entries, stride, arrived, rows, columns.rows, columns.codes,

@@ -145,11 +145,13 @@ def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) ->
 
 def _training_values(context: Context, number: int, middle: Floats) -> Floats:
     """For each middle the largest value that is not above it, of all rows."""
-    marks, places = np.unique(middle, return_inverse=True)
-    found = np.full(len(marks), -np.inf)
+    order = np.argsort(middle)
+    marks, found = middle[order], np.full(len(middle), -np.inf)
     column = np.ascontiguousarray(context.data.values[:, number])
     find_largest(column, context.rows, marks, np.empty(PIECES * len(marks) + 2, np.int64), found)
-    return np.maximum.accumulate(found)[places]
+    below = np.empty(len(middle))
+    below[order] = np.maximum.accumulate(found)
+    return below
 
 
 def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:

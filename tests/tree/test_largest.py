@@ -20,7 +20,7 @@ numbers = st.floats(allow_nan=False, width=64) | st.integers(-9, 9).map(float)
 def test_each_mark_has_the_largest_value_between_it_and_the_last(
     drawn: list[float], marked: list[float], n_pieces: int
 ) -> None:
-    values, marks = np.array(drawn), np.unique(marked)
+    values, marks = np.array(drawn), np.sort(marked)
     found = np.full(len(marks), -np.inf)
     firsts = np.empty(n_pieces * len(marks) + 2, np.int64)
     find_largest(values, np.arange(len(values)), marks, firsts, found)

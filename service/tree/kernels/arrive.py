@@ -41,6 +41,12 @@ def arrive(
     """Whether all rows of a node weigh 1; its weight and its statistics are written down."""
     weight, is_whole, layout = float(place[1] - place[0]), True, columns.layout
     if rules.is_weighted:
+        if work.sums.shape[1] == 2:
+            weight, is_whole = _weigh_two(
+                room.entries, place[0], place[1], layout, room.arrived, room.rows, work.sums
+            )
+            _note_weights(nodes.numbers, node, weight, work.sums)
+            return is_whole
         weight, is_whole = _weigh(room.entries, place[0], place[1], layout, room.arrived, room.rows)
     nodes.numbers[node, NODE_WEIGHT] = weight
     if rules.criterion == SQUARED_ERROR:
@@ -61,9 +67,15 @@ def arrive(
         number = (entry >> layout.shift) & layout.class_mask
         own = room.rows[WEIGHT, entry & layout.row_mask] if rules.is_weighted else 1.0
         work.sums[TOTAL, number] += own
-    for number in range(work.sums.shape[1]):
-        nodes.numbers[node, CLASSES + number] = work.sums[TOTAL, number]
+    _note_weights(nodes.numbers, node, weight, work.sums)
     return is_whole
+
+
+@lean
+def _note_weights(numbers: Any, node: int, weight: float, sums: Any) -> None:
+    numbers[node, NODE_WEIGHT] = weight
+    for number in range(sums.shape[1]):
+        numbers[node, CLASSES + number] = sums[TOTAL, number]
 
 
 @lean
@@ -78,6 +90,25 @@ def _weigh(
         is_whole = is_whole and own == 1.0
         weight += own
     return weight, is_whole
+
+
+@lean
+def _weigh_two(
+    entries: Any, start: int, end: int, layout: Layout, arrived: Any, rows: Any, sums: Any
+) -> tuple[float, bool]:
+    """The same, and the statistics of two classes: none of the sums waits for memory."""
+    weight = one = other = 0.0
+    n_whole = 0
+    for at in range(start, end):
+        entry, own = entries[U(at)], arrived[U(at)]
+        rows[WEIGHT, entry & layout.row_mask] = own
+        second = own * np.float64((entry >> layout.shift) & layout.class_mask)
+        one += own - second
+        other += second
+        weight += own
+        n_whole += own == 1.0
+    sums[TOTAL, 0], sums[TOTAL, 1] = one, other
+    return weight, n_whole == end - start
 
 
 @lean

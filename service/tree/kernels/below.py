@@ -4,24 +4,18 @@ from typing import Any
 
 from service.tree.kernels.arrive import is_small
 from service.tree.kernels.compile import inlined, lean
-from service.tree.kernels.entries import Layout, U, is_tied
-from service.tree.kernels.few import MOST_SHARED, MOST_WHOLE, part_few
-from service.tree.kernels.part import (
-    EVERYWHERE,
-    move_down,
-    part_many,
-    part_rows,
-    part_two,
-    takes_of,
-)
+from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.few import MOST_SHARED, MOST_SIDES, MOST_WHOLE, part_few
+from service.tree.kernels.part import move_down, part_many, part_two, takes_of
+from service.tree.kernels.part_rows import part_rows, part_two_rows
 from service.tree.kernels.rooms import (
     BEHIND,
     N_SENT,
     OPEN,
     SENT,
     SHARES,
+    SIZES,
     STARTS,
-    WEIGHT,
     Nodes,
     Room,
     Rules,
@@ -79,15 +73,14 @@ def divide_two(
     rows: Any, arrived: Any, marks: Any, parts: Any, scratch: Any, depth: int,
 ) -> None:  # fmt: skip
     """Two branches, in place."""
-    part_two(entries, start, end, side, layout, takes_of(marks, parts), scratch, marks[STARTS, 1])
+    takes = takes_of(marks, parts)
     if rules.is_weighted:
-        for branch in range(2):
-            for at in range(marks[STARTS, branch], marks[STARTS, branch + 1]):
-                row = entries[U(at)] & layout.row_mask
-                is_shared = U(side[row]) == EVERYWHERE
-                share = parts[SHARES, branch] if is_shared else 1.0
-                arrived[U(at)] = rows[WEIGHT, row] * share
-    if open_branches(rules, layout, entries, arrived, marks, 2, depth + 1) > 0:
+        part_two_rows(
+            entries, start, end, side, rows, arrived, layout, takes, scratch, marks, parts
+        )
+    else:
+        part_two(entries, start, end, side, layout, takes, scratch, marks[STARTS, 1])
+    if open_branches(rules, layout, entries, marks, parts, 2, depth + 1) > 0:
         takes = takes_of(marks, parts)
         for offset in range(stride, len(entries), stride):
             part_two(
@@ -98,15 +91,15 @@ def divide_two(
 
 @lean
 def open_branches(
-    rules: Rules, layout: Layout, entries: Any, arrived: Any, marks: Any, n_branches: int,
-    depth: int,
-) -> int:  # fmt: skip
+    rules: Rules, layout: Layout, entries: Any, marks: Any, parts: Any, n_branches: int, depth: int
+) -> int:
     """How many branches may be split again; nobody will look at the columns of the others."""
     n_open = 0
     for branch in range(n_branches):
         start, end = marks[STARTS, branch], marks[STARTS, branch + 1]
+        weight = parts[SIZES, branch] if rules.is_weighted else float(end - start)
         is_open = rules.risk_column >= 0 or not is_sure_leaf(
-            rules, layout, entries, arrived, start, end, depth
+            rules, layout, entries, weight, start, end, depth
         )
         marks[OPEN, branch] = 1 if is_open else 0
         n_open += marks[OPEN, branch]
@@ -115,14 +108,9 @@ def open_branches(
 
 @lean
 def is_sure_leaf(
-    rules: Rules, layout: Layout, entries: Any, arrived: Any, start: int, end: int, depth: int
+    rules: Rules, layout: Layout, entries: Any, weight: float, start: int, end: int, depth: int
 ) -> bool:
     """Whether rows make a leaf, as far as their weight and their classes tell."""
-    weight = float(end - start)
-    if rules.is_weighted:
-        weight = 0.0
-        for at in range(start, end):
-            weight += arrived[U(at)]
     if is_small(rules, weight, depth, end - start):
         return True
     if rules.criterion == SQUARED_ERROR:
@@ -147,13 +135,16 @@ def divide_many(
     )  # fmt: skip
     move_down(entries, start, end, size)
     move_down(arrived, start, end, size)
-    if open_branches(rules, layout, entries, arrived, marks, n_branches, depth + 1) == 0:
+    n_open = open_branches(rules, layout, entries, marks, parts, n_branches, depth + 1)
+    if n_open == 0:
         return
     for branch in range(n_branches):
         marks[BEHIND, branch] = 0  # rows keep their numbers
-    is_few = n_branches <= (MOST_SHARED if marks[N_SENT, n_branches] > 0 else MOST_WHOLE)
+    is_few = n_branches < MOST_SIDES and n_open <= (
+        MOST_SHARED if marks[N_SENT, n_branches] > 0 else MOST_WHOLE
+    )
     for offset in range(stride, len(entries), stride):
-        if is_few and not is_tied(entries, offset + start, offset + end, layout.tie_bit):
+        if is_few:
             part_few(entries, offset, start, end, side, layout, n_branches, marks, parts)
             continue
         part_many(

@@ -74,7 +74,9 @@ def cut_c45(
         _tie_close(entries, first, n_known, layout, work.scratch)
         entries, first = work.scratch, 0
     slack = rules.tolerance if rules.fine_print == J48 else 1e-12 * known
-    low, high = window(entries, first, n_known, layout, room.rows, least - slack, is_whole)
+    low, high = window(
+        entries, first, n_known, layout, room.rows, least - slack, is_whole, work.sums
+    )
     n_cuts = count_cuts(entries, first + low, first + high + 1, layout.tie_bit)
     if n_cuts == 0:
         return

@@ -9,7 +9,7 @@ from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
 from service.tree.kernels.numbers import scan_numbers, scan_whole_numbers
 from service.tree.kernels.rooms import APART, KNOWN, LEFT, NULL, RIGHT, TOTAL, WEIGHT
-from service.tree.kernels.score import GAIN, GINI, SQUARED_ERROR
+from service.tree.kernels.score import GAIN, GINI, SQUARED_ERROR, clear
 from service.tree.kernels.two import scan_two
 from service.tree.kernels.two_weighed import scan_two_weighed
 from service.tree.kernels.weighed import scan_weighed
@@ -54,19 +54,23 @@ def add_moments(
 
 @lean
 def window(
-    entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float, is_whole: bool
-) -> tuple[int, int]:
-    """The fewest and the most rows before a cut that leaves so much weight on both sides."""
+    entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float,
+    is_whole: bool, sums: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """The fewest and the most rows before a cut that leaves so much weight on both sides.
+
+    Unless all rows are whole, LEFT gets the sums of the classes of the fewest.
+    """
     if is_whole:
         low = max(1, int(np.ceil(least)))
         return low, n_known - low
-    low, high, weight = 0, n_known, 0.0
-    while low < n_known and (weight < least or low == 0):
-        weight += rows[WEIGHT, entries[U(first + low)] & layout.row_mask]
-        low += 1
+    if sums.shape[1] == 2:
+        low, weight = _fewest_of_two(entries, first, n_known, layout, rows, least, sums)
+    else:
+        low, weight = _fewest(entries, first, n_known, layout, rows, least, sums)
     if weight < least:
         return n_known, 0
-    weight = 0.0
+    high, weight = n_known, 0.0
     while high > 0 and (weight < least or high == n_known):
         high -= 1
         weight += rows[WEIGHT, entries[U(first + high)] & layout.row_mask]
@@ -74,11 +78,48 @@ def window(
 
 
 @lean
+def _fewest(
+    entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float, sums: Any
+) -> tuple[int, float]:
+    """How many rows weigh so much, and what they do; all where they do not."""
+    low, weight = 0, 0.0
+    clear(sums, LEFT)
+    while low < n_known and (weight < least or low == 0):
+        entry = entries[U(first + low)]
+        own = rows[WEIGHT, entry & layout.row_mask]
+        sums[LEFT, (entry >> layout.shift) & layout.class_mask] += own
+        weight += own
+        low += 1
+    return low, weight
+
+
+@lean
+def _fewest_of_two(
+    entries: Any, first: int, n_known: int, layout: Layout, rows: Any, least: float, sums: Any
+) -> tuple[int, float]:
+    """The same for two classes: either gets the weight or 0, and neither waits for memory."""
+    low, weight, one, other = 0, 0.0, 0.0, 0.0
+    while low < n_known and (weight < least or low == 0):
+        entry = entries[U(first + low)]
+        own = rows[WEIGHT, entry & layout.row_mask]
+        second = own * np.float64((entry >> layout.shift) & layout.class_mask)
+        one += own - second
+        other += second
+        weight += own
+        low += 1
+    sums[LEFT, 0], sums[LEFT, 1] = one, other
+    return low, weight
+
+
+@lean
 def scan(
     criterion: int, entries: Any, first: int, span: tuple[int, int], layout: Layout, rows: Any,
     sums: Any, is_whole: bool, logs: Any, sides: Any, block: Any, tie: float, best: float,
 ) -> tuple[int, float]:  # fmt: skip
-    """How many rows stand before the best cut, 0 for none, and what its sides score."""
+    """How many rows stand before the best cut, 0 for none, and what its sides score.
+
+    Of rows that are not whole, LEFT holds the sums of those before the first cut.
+    """
     low, high = span
     if criterion == SQUARED_ERROR:
         known = (sums[KNOWN, 0], sums[KNOWN, 1])
@@ -88,15 +129,13 @@ def scan(
     if is_whole and sums.shape[1] == 2:
         totals = (int(sums[KNOWN, 0]), int(sums[KNOWN, 1]))
         return scan_two(entries, first, low, high, layout, totals, criterion, logs, tie, best)
-    for number in range(sums.shape[1]):
-        sums[LEFT, number] = 0.0
-    add_slice(entries, first, first + low, layout, rows, is_whole, sums, LEFT)
+    if is_whole:
+        clear(sums, LEFT)
+        add_slice(entries, first, first + low, layout, rows, is_whole, sums, LEFT)
     if criterion == GAIN and not is_whole:
-        if sums.shape[1] == 2:
-            return scan_two_weighed(
-                entries, first, low, high, layout, rows, sums, sides, block, tie, best
-            )
-        return scan_weighed(entries, first, low, high, layout, rows, sums, block, tie, best)
+        return _scan_parts(
+            entries, first, low, high, layout, rows, sums, sides, block, tie, best
+        )  # fmt: skip
     for number in range(sums.shape[1]):
         sums[RIGHT, number] = max(sums[KNOWN, number] - sums[LEFT, number], 0.0)
     if criterion == GINI and is_whole:
@@ -104,6 +143,19 @@ def scan(
     return scan_classes(
         entries, first, low, high, layout, rows, criterion, sums, is_whole, logs, tie, best
     )
+
+
+@lean
+def _scan_parts(
+    entries: Any, first: int, low: int, high: int, layout: Layout, rows: Any, sums: Any,
+    sides: Any, block: Any, tie: float, best: float,
+) -> tuple[int, float]:  # fmt: skip
+    """The same by gain between rows of any weight."""
+    if sums.shape[1] == 2:
+        return scan_two_weighed(
+            entries, first, low, high, layout, rows, sums, sides, block, tie, best
+        )
+    return scan_weighed(entries, first, low, high, layout, rows, sums, block, tie, best)
 
 
 @lean

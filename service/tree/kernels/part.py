@@ -204,29 +204,6 @@ def _put(out: Any, branch: Any, entry: Any, group: int, tie_bit: Any, marks: Any
 
 
 @lean
-def part_rows(
-    entries: Any, start: int, end: int, weights: Any, out: Any, arrived: Any, side: Any,
-    layout: Layout, n_branches: int, marks: Any, parts: Any, offset: int,
-) -> None:  # fmt: skip
-    """The first column, with the weights in which its rows arrive; they stay in their order."""
-    for branch in range(n_branches):
-        marks[ENDS, branch] = offset + marks[STARTS, branch]
-    for at in range(start, end):
-        branch = np.int64(side[entries[U(at)] & layout.row_mask])
-        if branch < n_branches:
-            place = marks[ENDS, branch]
-            out[U(place)], arrived[U(place)] = entries[U(at)], weights[U(at)]
-            marks[ENDS, branch] = place + 1
-        elif branch == n_branches:
-            for each in range(n_branches):
-                if parts[SHARES, each] > 0:
-                    place = marks[ENDS, each]
-                    out[U(place)] = entries[U(at)]
-                    arrived[U(place)] = weights[U(at)] * parts[SHARES, each]
-                    marks[ENDS, each] = place + 1
-
-
-@lean
 def give_numbers(
     entries: Any, start: int, end: int, side: Any, layout: Layout, n_branches: int, numbers: Any,
     marks: Any,

@@ -54,7 +54,7 @@ def cut_rpart(
         return at, improvement, improvement / weight
     # which cuts come near the best is found without regard to how sums are rounded
     sums, logs, criterion = work.sums, work.logs, rules.criterion
-    span = window(entries, first, n_known, layout, rows, least - ROUNDING, is_whole)
+    span = window(entries, first, n_known, layout, rows, least - ROUNDING, is_whole, sums)
     bound = score(criterion, sums, KNOWN) + to_beat * weight - NEAR * weight
     at, best = scan(
         criterion, entries, first, span, layout, rows, sums, is_whole, logs, work.before,

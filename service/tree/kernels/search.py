@@ -126,7 +126,8 @@ def _search_cut(
     if not own and n_known < end - start:
         base = score(rules.criterion, work.sums, KNOWN)
     null_score = score(rules.criterion, work.sums, NULL) if own else 0.0
-    span = window(entries, start, n_known, layout, rows, rules.min_weight - ROUNDING, is_whole)
+    least = rules.min_weight - ROUNDING
+    span = window(entries, start, n_known, layout, rows, least, is_whole, work.sums)
     at, here = scan(
         rules.criterion, entries, start, span, layout, rows, work.sums, is_whole, work.logs,
         work.before, work.block, rules.tie * weight, base - null_score + to_beat * weight,

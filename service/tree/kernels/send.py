@@ -121,9 +121,26 @@ def weigh_sides(
     """Adds up the weight that goes down each branch."""
     for branch in range(n_branches):
         numbers[first + branch, SENT] = 0.0 if is_weighted else marks[N_SENT, branch]
-    if is_weighted:
+    if is_weighted and n_branches == 2:
+        one, other = _weigh_two(entries, start, end, layout, rows, side)
+        numbers[first, SENT], numbers[first + 1, SENT] = one, other
+    elif is_weighted:
         for place in range(start, end):
             row = entries[U(place)] & layout.row_mask
             branch = np.int64(side[row])
             if branch < n_branches:
                 numbers[first + branch, SENT] += rows[WEIGHT, row]
+
+
+@lean
+def _weigh_two(
+    entries: Any, start: int, end: int, layout: Layout, rows: Any, side: Any
+) -> tuple[float, float]:
+    """The weight that goes down either of two branches; no sum waits for memory."""
+    one = other = 0.0
+    for place in range(start, end):
+        row = entries[U(place)] & layout.row_mask
+        weight, branch = rows[WEIGHT, row], side[row]
+        one += weight if branch == 0 else 0.0
+        other += weight if branch == 1 else 0.0
+    return one, other
