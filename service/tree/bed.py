@@ -9,10 +9,11 @@ import numpy as np
 
 from service.tree.arrays import Ints
 from service.tree.engine import wide
-from service.tree.kernels.part import lay_bed, part_columns, part_many
-from service.tree.kernels.rooms import BEHIND, SHARES, STARTS, Columns, Room, Work
+from service.tree.kernels.lay import group_rows, lay_bed
+from service.tree.kernels.part import part_columns, part_many
+from service.tree.kernels.rooms import SHARES, STARTS, Columns, Room, Work
 
-MANY = 7_000  # rows of a node from which on its columns are shared out
+MANY = 4_000  # rows of a node from which on its columns are shared out
 
 Divide: TypeAlias = Callable[[range], None]  # what lays some columns out
 
@@ -44,18 +45,23 @@ def divided(
         for entries, stride, size in zip(columns, strides, sizes, strict=True)
     ]
 
+    _lay_beds(bed, work, rooms, pool)
+    return rooms
+
+
+def _lay_beds(bed: Bed, work: Work, rooms: list[Room], pool: ThreadPoolExecutor) -> None:
+    """Writes down what is known of the rows of each branch."""
+    n_branches, room, layout = len(rooms), bed.room, bed.columns.layout
+    order, starts = np.empty(bed.n_rows, np.int64), np.empty(n_branches + 4, np.int64)
+    group_rows(room.entries, bed.n_rows, layout, room.side, n_branches + 2, starts, order)
+
     def lay(branches: range) -> None:
         for branch in branches:
             share = float(work.parts[SHARES, branch])
             everywhere = n_branches if share > 0 else -1
-            behind = int(work.marks[BEHIND, branch])
-            lay_bed(
-                bed.n_rows, bed.columns.layout, branch, everywhere, behind, share, bed.room,
-                rooms[branch],
-            )  # fmt: skip
+            lay_bed(layout, order, starts, branch, everywhere, share, room, rooms[branch])
 
     _in_halves(lay, n_branches, bed.n_rows, pool)
-    return rooms
 
 
 def _in_halves(work: Divide, n_places: int, n_rows: int, pool: ThreadPoolExecutor) -> None:

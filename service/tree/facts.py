@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.arrays import Ints
 from service.tree.attribute import Kind
-from service.tree.c45 import WIDE, tolerance_of
+from service.tree.c45 import C45, WIDE, tolerance_of
 from service.tree.context import Context
 from service.tree.dataset import Dataset
 from service.tree.kernels.c45 import mark_close
@@ -21,8 +21,6 @@ from service.tree.kernels.rooms import (
     Columns,
 )
 from service.tree.presort import Presorted, in_threads, is_ordered
-
-CAUTIOUS = ("j48", "r8")  # the rules by which no cut is made between values that nearly agree
 
 
 def columns_of(context: Context, columns: Presorted) -> Columns:
@@ -44,7 +42,8 @@ def columns_of(context: Context, columns: Presorted) -> Columns:
     values = np.ascontiguousarray(
         data.values.T
     )  # one order of memory, or all is compiled once more
-    if context.params.rules in CAUTIOUS:
+    facts[:, IS_CLOSE] = columns.is_marked & ordered
+    if context.params.rules in C45 and not columns.is_marked:
         _mark_close(values, columns, facts)
     costs = np.zeros((2, max(len(facts), len(groups))))
     costs[0, : len(facts)] = [each.cost for each in data.attributes]

@@ -38,6 +38,7 @@ class Presorted:
     entries: Any  # uint32, or uint64 where rows and classes need it
     codes: Any  # (row, categorical attribute): where its category begins in Work.cells
     rows: Ints  # per row its number in the dataset
+    is_marked: bool = False  # whether the values that are close to C4.5 are
 
     @property
     def n_rows(self) -> int:
@@ -61,11 +62,13 @@ def unsorted(data: Dataset, rows: Ints) -> Presorted:
 
 
 def presort(
-    data: Dataset, rows: Ints, tell: Tell = in_silence, *, as_rpart: bool = False
-) -> Presorted:
+    data: Dataset, rows: Ints, tell: Tell = in_silence, *, as_rpart: bool = False,
+    is_cautious: bool = False,
+) -> Presorted:  # fmt: skip
     """The rows of a dataset, sorted by each ordered attribute; what is equal as rpart leaves it.
 
-    In regression, rpart needs the rows by the first attribute, null as 0: one more column.
+    In regression, rpart needs the rows by the first attribute, null as 0: one more column. To the
+    cautious, values that nearly agree are marked.
     """
     n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), unsorted(data, rows)
     plain, layout = came.entries, came.layout
@@ -84,12 +87,12 @@ def presort(
             if as_rpart:
                 _sort_as_rpart(values, rows, plain, layout, out)
             else:
-                space.sort(values, rows, plain, layout, out)
+                space.sort(values, rows, plain, layout, out, is_cautious=is_cautious)
 
     in_threads(sort, len(ordered), n_rows, tell)
     if has_more:
         entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
-    return replace(came, entries=entries)
+    return replace(came, entries=entries, is_marked=is_cautious and not as_rpart)
 
 
 class _Space:
@@ -100,11 +103,13 @@ class _Space:
         self.spare_keys, self.spare_order = np.empty_like(self.keys), np.empty_like(self.order)
         self.counts = np.empty(1 << DIGIT, np.int64)
 
-    def sort(self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any) -> None:
+    def sort(
+        self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any, *, is_cautious: bool
+    ) -> None:
         """Writes down the entries of a column."""
         sort_entries(
             values, rows, self.keys, self.order, self.spare_keys, self.spare_order, self.counts,
-            plain, layout, out,
+            plain, layout, out, is_cautious,
         )  # fmt: skip
 
 
@@ -180,4 +185,4 @@ def picked(whole: Presorted, chosen: Bools) -> Presorted:
             )  # fmt: skip
 
     in_threads(pick, n_columns, n_rows)
-    return Presorted(layout, entries, whole.codes[chosen], whole.rows[chosen])
+    return Presorted(layout, entries, whole.codes[chosen], whole.rows[chosen], whole.is_marked)

@@ -10,6 +10,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.binned import Binned, bin_columns, some_rows
+from service.tree.c45 import C45
 from service.tree.confirmed import confirmed
 from service.tree.context import Context, make_context
 from service.tree.cost_complexity import merged, risk_of, sequence, with_alpha_cut
@@ -91,7 +92,7 @@ def _columns(task: Task, part: Part) -> Presorted:
     """
     as_rpart, n_rows = is_rpart(task.params), np.count_nonzero(task.data.weights > 0)
     if task.columns is None and (not as_rpart or len(part.rows) == n_rows):
-        return presort(task.data, part.rows, _begun(task), as_rpart=as_rpart)
+        return _presorted(task, part.rows)
     columns = _sorted(task)
     return picked(columns, _chosen(task, part)[columns.rows])
 
@@ -104,7 +105,12 @@ def _begun(task: Task) -> Callable[[], None]:
 def _sorted(task: Task) -> Presorted:
     """All rows that have any weight, sorted by each attribute."""
     rows = np.flatnonzero(task.data.weights > 0)
-    return task.columns or presort(task.data, rows, _begun(task), as_rpart=is_rpart(task.params))
+    return task.columns or _presorted(task, rows)
+
+
+def _presorted(task: Task, rows: Ints) -> Presorted:
+    as_rpart, is_cautious = is_rpart(task.params), task.params.rules in C45
+    return presort(task.data, rows, _begun(task), as_rpart=as_rpart, is_cautious=is_cautious)
 
 
 def _bins(task: Task, part: Part) -> Binned:

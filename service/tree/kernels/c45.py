@@ -26,8 +26,8 @@ from service.tree.kernels.rooms import (
 )
 from service.tree.kernels.score import GAIN, score, weight_of
 from service.tree.kernels.sets import measure, multiway, two_sides
+from service.tree.kernels.sort import NEIGHBOURS
 
-NEIGHBOURS = 1e-5  # values closer than this are not cut apart
 LARGEST_LEAST = 25.0
 ONE = U(1)
 

@@ -10,7 +10,6 @@ import numpy as np
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U, is_tied
 from service.tree.kernels.rooms import (
-    APART,
     BEHIND,
     ENDS,
     LAST,
@@ -18,9 +17,6 @@ from service.tree.kernels.rooms import (
     SHARES,
     STARTS,
     TAKERS,
-    TARGET,
-    WEIGHT,
-    Room,
 )
 
 ZERO, ONE = U(0), U(1)
@@ -171,13 +167,13 @@ def part_many(
     A row that goes everywhere is numbered behind the branch's own rows. Only what is open gets
     any rows.
     """
-    n_takers = 0
-    for branch in range(n_branches):
-        marks[ENDS, branch] = offset + marks[STARTS, branch]
-        marks[LAST, branch] = -1
-        if parts[SHARES, branch] > 0 and marks[OPEN, branch]:
-            marks[TAKERS, n_takers] = branch
-            n_takers += 1
+    n_takers = _begin(offset, n_branches, marks, parts)
+    if not is_tied(entries, start, end, layout.tie_bit):
+        _part_untied(
+            entries, start, end, out, side, layout.row_mask, n_branches, n_takers, numbers, is_new,
+            marks,
+        )  # fmt: skip
+        return
     group, above = 0, (layout.tie_bit - ONE) & ~layout.row_mask
     for place in range(start, end):
         entry = U(entries[U(place)])
@@ -193,6 +189,41 @@ def part_many(
                 branch = U(marks[TAKERS, U(taker)])
                 own = number + U(marks[BEHIND, branch])
                 _put(out, branch, plain | own, group, layout.tie_bit, marks)
+
+
+@lean
+def _begin(offset: int, n_branches: int, marks: Any, parts: Any) -> int:
+    """How many open branches take what goes everywhere; each has its entries before it."""
+    n_takers = 0
+    for branch in range(n_branches):
+        marks[ENDS, branch] = offset + marks[STARTS, branch]
+        marks[LAST, branch] = -1
+        if parts[SHARES, branch] > 0 and marks[OPEN, branch]:
+            marks[TAKERS, n_takers] = branch
+            n_takers += 1
+    return n_takers
+
+
+@lean
+def _part_untied(
+    entries: Any, start: int, end: int, out: Any, side: Any, row_mask: Any, n_branches: int,
+    n_takers: int, numbers: Any, is_new: bool, marks: Any,
+) -> None:  # fmt: skip
+    """The same where no two entries are equal."""
+    for place in range(start, end):
+        entry = U(entries[U(place)])
+        row = entry & row_mask
+        where = U(side[row])
+        number = entry - row + U(numbers[row]) if is_new else entry
+        if where < U(n_branches):
+            to = marks[ENDS, where]
+            if marks[OPEN, where]:
+                out[U(to)], marks[ENDS, where] = number, to + 1
+        elif where == U(n_branches):
+            for taker in range(n_takers):
+                branch = U(marks[TAKERS, U(taker)])
+                to = marks[ENDS, branch]
+                out[U(to)], marks[ENDS, branch] = number + U(marks[BEHIND, branch]), to + 1
 
 
 @lean
@@ -225,29 +256,3 @@ def move_down(entries: Any, to: int, start: int, size: int) -> None:
     """Puts so many entries, which stand behind, in their place."""
     for at in range(size):
         entries[U(to + at)] = entries[U(start + at)]
-
-
-@lean
-def lay_bed(
-    n_rows: int, layout: Layout, branch: int, everywhere: int, behind: int, share: float,
-    whole: Room, room: Room,
-) -> None:  # fmt: skip
-    """Writes down what is known of the rows of one branch, under their new numbers."""
-    n_own, n_shared = 0, behind
-    for at in range(n_rows):
-        row = whole.entries[U(at)] & layout.row_mask
-        where, weight, to = np.int64(whole.side[row]), whole.rows[WEIGHT, row], n_own
-        if where == branch:
-            n_own += 1
-        elif where == everywhere:
-            weight, to = weight * share, n_shared
-            n_shared += 1
-        else:
-            continue
-        room.rows[WEIGHT, U(to)], room.rows[APART, U(to)] = weight, whole.rows[APART, row]
-        room.rows[TARGET, U(to)] = whole.rows[TARGET, row]
-        room.origin[U(to)], room.numbers[U(to)] = whole.origin[row], to
-        for line in range(whole.codes.shape[1]):
-            room.codes[U(to), U(line)] = whole.codes[row, U(line)]
-    for at in range(n_shared if everywhere >= 0 else n_own):
-        room.arrived[U(at)] = room.rows[WEIGHT, room.entries[U(at)] & layout.row_mask]
