@@ -66,9 +66,14 @@ def _lay_beds(bed: Bed, work: Work, rooms: list[Room], pool: ThreadPoolExecutor)
 
 def _in_halves(work: Divide, n_places: int, n_rows: int, pool: ThreadPoolExecutor) -> None:
     """Does the work of some places, by both threads where there are many rows."""
-    halves = [range(0, n_places, 2), range(1, n_places, 2)]
-    for done in pool.map(work, halves) if n_rows >= MANY else map(work, halves):
-        del done
+    if n_rows < MANY:
+        work(range(n_places))
+        return
+    other = pool.submit(work, range(1, n_places, 2))
+    try:
+        work(range(0, n_places, 2))  # by whoever would wait: to wake one is sooner than two
+    finally:
+        other.result()
 
 
 def _divide_two(bed: Bed, work: Work, sizes: Ints, strides: Ints) -> tuple[Divide, list[Any]]:

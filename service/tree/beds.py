@@ -125,14 +125,15 @@ def _search(
         return
     other = grower.make_work(bed.n_rows)._replace(found=work.found, sides=work.sides)
     other.sums[:] = work.sums
-    half, ways = _halfway(bed.columns.facts), []
-    for each, span in ((work, (0, half)), (other, (half, n_attributes))):
-        ways.append(
-            pool.submit(
-                search, grower.rules, bed.columns, bed.room, each, place, span, weight, is_whole
-            )
-        )
-    for way in ways:
+    half = _halfway(bed.columns.facts)
+
+    def search_some(here: Work, some: tuple[int, int]) -> None:
+        search(grower.rules, bed.columns, bed.room, here, place, some, weight, is_whole)
+
+    way = pool.submit(search_some, other, (half, n_attributes))
+    try:
+        search_some(work, (0, half))
+    finally:
         way.result()
 
 

@@ -71,6 +71,7 @@ class Yield:
     nodes: Nodes
     n_nodes: int
     n_sides: int  # that are filled in
+    known: Floats | None = None  # per ordered attribute the values of all rows, where in order
 
 
 def teller(weights: Floats, max_nodes: int, report: Report) -> Report:

@@ -19,6 +19,8 @@ from service.tree.kernels.sets import write_codes
 from service.tree.kernels.sort import DIGIT, sort_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
+SOON = 50_000  # rows up to which their work is over before anybody wants to be told
+MOST_KEPT = 200_000  # rows whose values are kept in order, which takes as much as the data
 
 Tell: TypeAlias = Callable[[], None]
 
@@ -39,6 +41,7 @@ class Presorted:
     codes: Any  # (row, categorical attribute): where its category begins in Work.cells
     rows: Ints  # per row its number in the dataset
     is_marked: bool = False  # whether the values that are close to C4.5 are
+    known: Floats | None = None  # per ordered attribute its values in order, and NaN behind them
 
     @property
     def n_rows(self) -> int:
@@ -79,6 +82,9 @@ def presort(
     # made here, since what a thread gives back is kept for this thread
     spaces = [_Space(0 if as_rpart else n_rows) for _ in range(N_THREADS)]
 
+    n_kept = n_rows if is_cautious and n_rows <= MOST_KEPT else 0
+    known = np.full((len(ordered), n_kept), np.nan)
+
     def sort(places: Iterable[int]) -> None:
         space = spaces.pop()
         for place in places:
@@ -87,12 +93,14 @@ def presort(
             if as_rpart:
                 _sort_as_rpart(values, rows, plain, layout, out)
             else:
-                space.sort(values, rows, plain, layout, out, is_cautious=is_cautious)
+                space.sort(values, rows, plain, layout, out, known[place], is_cautious=is_cautious)
 
     in_threads(sort, len(ordered), n_rows, tell)
     if has_more:
         entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
-    return replace(came, entries=entries, is_marked=is_cautious and not as_rpart)
+    if as_rpart or not is_cautious:
+        return replace(came, entries=entries)
+    return replace(came, entries=entries, is_marked=True, known=known if n_kept else None)
 
 
 class _Space:
@@ -104,12 +112,13 @@ class _Space:
         self.counts = np.empty(1 << DIGIT, np.int64)
 
     def sort(
-        self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any, *, is_cautious: bool
-    ) -> None:
+        self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any, known: Floats, *,
+        is_cautious: bool,
+    ) -> None:  # fmt: skip
         """Writes down the entries of a column."""
         sort_entries(
             values, rows, self.keys, self.order, self.spare_keys, self.spare_order, self.counts,
-            plain, layout, out, is_cautious,
+            plain, layout, out, is_cautious, known,
         )  # fmt: skip
 
 
@@ -140,7 +149,10 @@ def in_threads(
         work(range(n_places))
         return
     shares = [range(number, n_places, N_THREADS) for number in range(N_THREADS)]
-    futures = [crew().submit(work, share) for share in shares]
+    is_soon = n_rows <= SOON  # then whoever would wait works: to wake one is sooner than two
+    futures = [crew().submit(work, share) for share in shares[is_soon:]]
+    if is_soon:
+        work(shares[0])
     while wait(futures, SECONDS).not_done:
         tell()
     for future in futures:

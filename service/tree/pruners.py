@@ -82,7 +82,8 @@ def _nodes(context: Context, part: Part, task: Task) -> Yield:
         bins = _bins(task, part)
         return grow_binned(context, bins, part.weights, task.max_nodes, task.report)
     columns = _columns(task, part)
-    return grow_nodes(context, columns, part.weights, task.max_nodes, task.report)
+    made = grow_nodes(context, columns, part.weights, task.max_nodes, task.report)
+    return replace(made, known=columns.known if len(part.rows) == context.n_rows else None)
 
 
 def _columns(task: Task, part: Part) -> Presorted:

@@ -32,7 +32,7 @@ from service.tree.kernels.rooms import (
 from service.tree.kernels.sort import find_largest
 from service.tree.nodes import Operator, Split, Tree
 from service.tree.parts import Part
-from service.tree.presort import in_threads
+from service.tree.presort import in_threads, is_ordered
 from service.tree.rpart_order import is_rpart
 
 PIECES = 4  # for each mark, so that hardly two of them lie in one
@@ -115,7 +115,9 @@ def _edges(
     operator = np.where(split == Split.MULTIWAY, int(Operator.EQUAL), int(Operator.AMONG))
     operator = np.where(split == Split.THRESHOLD, int(Operator.AT_MOST) + branch, operator)
     value = np.where(split == Split.MULTIWAY, branch.astype(np.float64), np.nan)
-    value = np.where(split == Split.THRESHOLD, _thresholds(context, links, numbers)[above], value)
+    value = np.where(
+        split == Split.THRESHOLD, _thresholds(context, made.known, links, numbers)[above], value
+    )
     own = _is_null_branch(context, links, above, branch)
     operator, value = np.where(own, int(Operator.NULL), operator), np.where(own, np.nan, value)
     operator[0], value[0] = Operator.NONE, np.nan
@@ -143,8 +145,13 @@ def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) ->
     return np.asarray(has_null & (branch == links[above, N_BRANCHES] - 1))
 
 
-def _training_values(context: Context, number: int, middle: Floats) -> Floats:
+def _training_values(context: Context, known: Floats | None, number: int, middle: Floats) -> Floats:
     """For each middle the largest value that is not above it, of all rows."""
+    if known is not None:
+        column = known[np.count_nonzero(is_ordered(context.data)[:number])]
+        below = np.asarray(column[np.searchsorted(column, middle, side="right") - 1])
+        if below.all():  # of 0.0 and -0.0, which are equal, either may stand for both
+            return below
     order = np.argsort(middle)
     marks, found = middle[order], np.full(len(middle), -np.inf)
     column = np.ascontiguousarray(context.data.values[:, number])
@@ -154,7 +161,7 @@ def _training_values(context: Context, number: int, middle: Floats) -> Floats:
     return below
 
 
-def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
+def _thresholds(context: Context, known: Floats | None, links: Ints, numbers: Floats) -> Floats:
     """Per node where it cuts; NaN where it does not."""
     low, high = numbers[:, LOW], numbers[:, HIGH]
     with np.errstate(over="ignore"):
@@ -174,7 +181,8 @@ def _thresholds(context: Context, links: Ints, numbers: Floats) -> Floats:
             if context.data.attributes[number].kind == Kind.ORDINAL:
                 middle[here] = low[here]  # between two ranks there is nothing
             elif context.params.cut == "training_value":
-                middle[here] = _training_values(context, number, middle[here])
+                middle[here] = _training_values(context, known, number, middle[here])
 
-    in_threads(place, len(numbers_of_cuts), context.n_rows)
+    is_long = known is None and context.params.cut == "training_value"
+    in_threads(place, len(numbers_of_cuts), context.n_rows if is_long else 0)
     return np.where(is_cut, middle, np.nan)

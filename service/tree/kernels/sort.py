@@ -118,28 +118,33 @@ def write_entries(
 
 
 @lean
-def _mark_close(keys: Any, n_known: int, layout: Layout, out: Any) -> None:
-    """Marks the entries whose values are as good as equal to the one before, to C4.5."""
+def _mark_close(keys: Any, n_known: int, layout: Layout, out: Any, known: Any) -> None:
+    """Marks the entries whose values are as good as equal to the one before, to C4.5.
+
+    The values, in order, are written down where there is room for them.
+    """
     before = -np.inf
     for place in range(n_known):
         key = keys[place]
         here = np.uint64(key ^ SIGN if key & SIGN else ~key).view(np.float64)
         if here - before <= NEIGHBOURS:
             out[place] |= layout.close_bit
+        if place < len(known):
+            known[place] = here
         before = here
 
 
 @lean
 def sort_entries(
     values: Any, rows: Any, keys: Any, order: Any, spare_keys: Any, spare_order: Any,
-    counts: Any, plain: Any, layout: Layout, out: Any, is_cautious: bool,
+    counts: Any, plain: Any, layout: Layout, out: Any, is_cautious: bool, known: Any,
 ) -> None:  # fmt: skip
     """The entries of a column in the order of its values; to the cautious, some are close."""
     n_known = make_keys(values, rows, keys, order)
     sort_column(keys, order, spare_keys, spare_order, n_known, counts)
     write_entries(keys, order, n_known, plain, layout, out)
     if is_cautious:
-        _mark_close(keys, n_known, layout, out)
+        _mark_close(keys, n_known, layout, out, known)
 
 
 @lean
