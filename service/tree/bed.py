@@ -85,7 +85,7 @@ def _divide_two(bed: Bed, work: Work, sizes: Ints, strides: Ints) -> tuple[Divid
         part_columns(
             room.entries, room.stride, bed.n_rows, (columns.start, columns.stop, columns.step),
             outs[0], outs[1], (int(strides[0]), int(strides[1])), (int(sizes[0]), int(sizes[1])),
-            room.side, bed.columns.layout, room.numbers, work.marks, work.parts,
+            bed.columns.layout, room.numbers, work.marks, work.parts,
         )  # fmt: skip
 
     return divide, outs

@@ -172,7 +172,7 @@ def room_of(context: Context, columns: Presorted, weights: Floats, *, is_wide: b
     arrived[:n_rows] = weights
     return Room(
         entries, stride, arrived, rows, columns.rows, columns.codes,
-        np.zeros(n_rows, np.uint16), np.arange(n_rows),
+        np.zeros(n_rows, np.uint16), np.zeros(n_rows, np.uint32),
     )  # fmt: skip
 
 

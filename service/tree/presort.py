@@ -182,7 +182,7 @@ def picked(whole: Presorted, chosen: Bools) -> Presorted:
     n_rows, n_columns = whole.n_rows, len(whole.entries) // whole.n_rows
     side = np.where(chosen, 0, 2).astype(np.uint16)  # down the one branch, or nowhere
     numbers, entries = (
-        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.uint32),
         np.empty(n_columns * n_chosen, whole.entries.dtype),
     )
 

@@ -85,7 +85,7 @@ def test_two_branches_get_their_entries_in_order(drawn: tuple[Column, int]) -> N
 def test_many_branches_get_their_entries_in_order(drawn: tuple[Column, int]) -> None:
     column, n_branches = drawn
     out = np.zeros(column.marks[STARTS, n_branches], np.uint32)
-    numbers = np.arange(len(column.side))
+    numbers = np.arange(len(column.side), dtype=np.uint32)
     part_many(
         column.entries, 0, len(column.entries), out, 0, column.side, column.layout, n_branches,
         numbers, False, column.marks, column.parts,

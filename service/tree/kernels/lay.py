@@ -56,7 +56,7 @@ def _lay(
             whole.rows[APART, row],
             whole.rows[TARGET, row],
         )
-        room.origin[to], room.numbers[to] = whole.origin[row], to
+        room.origin[to] = whole.origin[row]
         for line in range(whole.codes.shape[1]):
             room.codes[to, U(line)] = whole.codes[row, U(line)]
     return int(first + end - start)

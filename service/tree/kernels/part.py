@@ -21,6 +21,8 @@ from service.tree.kernels.rooms import (
 
 ZERO, ONE = U(0), U(1)
 EVERYWHERE = U(2)  # the side of a row that goes down both of two branches
+SIDES = U(30)  # bits from which on a number tells the side of its row, where there are two branches
+NUMBER = (ONE << SIDES) - ONE
 
 
 @lean
@@ -79,10 +81,12 @@ def _part_tied(
 @lean
 def _apart_tied(
     entries: Any, start: int, end: int, left: Any, right: Any, places: tuple[int, int],
-    sizes: tuple[int, int], side: Any, layout: Layout, takes: Any, numbers: Any,
-    behind: tuple[int, int],
+    sizes: tuple[int, int], layout: Layout, takes: Any, numbers: Any, behind: tuple[int, int],
 ) -> None:  # fmt: skip
-    """Two branches, each to a place of its own, with new numbers; who goes down both comes last."""
+    """Two branches, each to a place of its own, with new numbers; who goes down both comes last.
+
+    With its number each row has its side: one look far away in memory is faster than two.
+    """
     zero_at, one_at = U(places[0]), U(places[1])
     zero_end, one_end = U(places[0] + sizes[0]), U(places[1] + sizes[1])
     zero_behind, one_behind = U(behind[0]), U(behind[1])
@@ -92,7 +96,8 @@ def _apart_tied(
         entry = U(entries[U(place)])
         row, plain = entry & layout.row_mask, entry & above
         tie_zero, tie_one = tie_zero & entry, tie_one & entry
-        where, number = U(side[row]), U(numbers[row])
+        told = U(numbers[row])
+        where, number = told >> SIDES, told & NUMBER
         shared = ZERO - (where >> ONE)  # all bits for one that goes down both
         zero, one = (takes[0] >> where) & ONE, (takes[1] >> where) & ONE
         if zero_at < zero_end:  # in front of what belongs to others
@@ -107,8 +112,7 @@ def _apart_tied(
 @lean
 def _apart_plain(
     entries: Any, start: int, end: int, left: Any, right: Any, places: tuple[int, int],
-    sizes: tuple[int, int], side: Any, layout: Layout, takes: Any, numbers: Any,
-    behind: tuple[int, int],
+    sizes: tuple[int, int], layout: Layout, takes: Any, numbers: Any, behind: tuple[int, int],
 ) -> None:  # fmt: skip
     """The same of a column where no two are equal."""
     zero_at, one_at = U(places[0]), U(places[1])
@@ -117,7 +121,8 @@ def _apart_plain(
     for place in range(start, end):
         entry = U(entries[U(place)])
         row = entry & layout.row_mask
-        where, number = U(side[row]), entry - row + U(numbers[row])
+        told = U(numbers[row])
+        where, number = told >> SIDES, entry - row + (told & NUMBER)
         shared = ZERO - (where >> ONE)
         if zero_at < zero_end:
             left[zero_at] = number + (shared & zero_behind)
@@ -130,22 +135,22 @@ def _apart_plain(
 @lean
 def part_columns(
     entries: Any, stride: int, n_rows: int, columns: tuple[int, int, int], left: Any, right: Any,
-    strides: tuple[int, int], sizes: tuple[int, int], side: Any, layout: Layout, numbers: Any,
-    marks: Any, parts: Any,
+    strides: tuple[int, int], sizes: tuple[int, int], layout: Layout, numbers: Any, marks: Any,
+    parts: Any,
 ) -> None:  # fmt: skip
-    """Some columns of two branches, which have memory of their own."""
+    """Some columns of two branches, which have memory of their own; numbers come with sides."""
     takes, behind = takes_of(marks, parts), (marks[BEHIND, 0], marks[BEHIND, 1])
     for column in range(columns[0], columns[1], columns[2]):
         start, places = column * stride, (column * strides[0], column * strides[1])
         if is_tied(entries, start, start + n_rows, layout.tie_bit):
             _apart_tied(
-                entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
-                numbers, behind,
+                entries, start, start + n_rows, left, right, places, sizes, layout, takes, numbers,
+                behind,
             )  # fmt: skip
         else:
             _apart_plain(
-                entries, start, start + n_rows, left, right, places, sizes, side, layout, takes,
-                numbers, behind,
+                entries, start, start + n_rows, left, right, places, sizes, layout, takes, numbers,
+                behind,
             )  # fmt: skip
 
 
@@ -249,6 +254,13 @@ def give_numbers(
         marks[ENDS, branch] += 1
     for branch in range(n_branches):
         marks[BEHIND, branch] = marks[ENDS, branch]
+
+
+@lean
+def tell_sides(n_rows: int, side: Any, numbers: Any) -> None:
+    """Lets the number of each row tell its side, which is one of four."""
+    for row in range(n_rows):
+        numbers[U(row)] |= U(side[U(row)]) << SIDES
 
 
 @lean

@@ -65,7 +65,7 @@ class Room(NamedTuple):
     origin: Any  # per row its number in the dataset
     codes: Any  # (row, categorical attribute): where its category begins in Work.cells
     side: Any  # per row the branch that it takes
-    numbers: Any  # per row its own number
+    numbers: Any  # per row the one that it gets in a branch
 
 
 TOTAL, KNOWN, NULL, LEFT, RIGHT, MOVED, TERMS = range(7)  # statistics, lines of Work.sums

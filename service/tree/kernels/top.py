@@ -7,7 +7,7 @@ from service.tree.kernels.below import share_out
 from service.tree.kernels.choose import choose
 from service.tree.kernels.compile import lean
 from service.tree.kernels.grow import branches_of, note_split
-from service.tree.kernels.part import give_numbers
+from service.tree.kernels.part import give_numbers, tell_sides
 from service.tree.kernels.rooms import Columns, Nodes, Room, Rules, Work
 from service.tree.kernels.send import send
 
@@ -26,7 +26,10 @@ def decide(
     rules: Rules, columns: Columns, room: Room, work: Work, nodes: Nodes, state: Any, node: int,
     n_rows: int,
 ) -> int:  # fmt: skip
-    """How many branches the best split has, 0 for none; each row knows its own, and its number."""
+    """How many branches the best split has, 0 for none; each row knows its own, and its number.
+
+    Where there are two branches, the number of a row tells its side as well.
+    """
     best = choose(rules, work.found, columns.facts, columns.costs, nodes, node)
     if best < 0:
         return 0
@@ -36,5 +39,7 @@ def decide(
     give_numbers(
         room.entries, 0, n_rows, room.side, columns.layout, n_branches, room.numbers, work.marks
     )
+    if n_branches == 2:
+        tell_sides(n_rows, room.side, room.numbers)
     note_split(columns.facts, work, nodes, state, node, best, n_branches)
     return n_branches
