@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from service.tree.kernels.entries import Layout, make_layout
-from service.tree.kernels.few import MOST_SHARED, part_few
+from service.tree.kernels.few import part_few
+from service.tree.kernels.lay import group_rows
 from service.tree.kernels.part import part_many, part_two, takes_of
-from service.tree.kernels.rooms import OPEN, SHARES, STARTS
+from service.tree.kernels.part_rows import part_two_rows
+from service.tree.kernels.rooms import OPEN, SHARES, SIZES, STARTS, WEIGHT
 
 N_CLASSES = 3
 
@@ -93,10 +95,48 @@ def test_many_branches_get_their_entries_in_order(drawn: tuple[Column, int]) -> 
     assert_parted(column, n_branches, out)
 
 
-@given(columns(MOST_SHARED, is_tied=False))
+@given(st.booleans().flatmap(lambda is_tied: columns(12, is_tied=is_tied)))
 def test_a_few_branches_get_their_entries_in_order(drawn: tuple[Column, int]) -> None:
     column, n_branches = drawn
     n_rows, size = len(column.entries), int(column.marks[STARTS, n_branches])
     room = np.append(column.entries, np.zeros(size + n_branches + 1, np.uint32))
     part_few(room, 0, 0, n_rows, column.side, column.layout, n_branches, column.marks, column.parts)
     assert_parted(column, n_branches, room)
+
+
+@given(columns(2, is_tied=False), st.integers(0, 2**32))
+def test_the_rows_of_two_branches_arrive_with_their_weights(
+    drawn: tuple[Column, int], seed: int
+) -> None:
+    column, n_branches = drawn
+    n_rows, random = len(column.entries), np.random.default_rng(seed)
+    column.marks[OPEN, :2], column.parts[SHARES, :2] = 1, column.parts[SHARES, :2] / 4
+    room = np.append(column.entries, np.zeros(2 * n_rows, np.uint32))
+    row_of = column.entries & np.uint32(column.layout.row_mask)
+    rows, arrived = random.random((3, n_rows)), np.full(3 * n_rows, np.nan)
+    arrived[:n_rows] = rows[WEIGHT, row_of]
+    takes = tuple(map(np.uint64, takes_of(column.marks, column.parts)))
+    part_two_rows(
+        room, 0, n_rows, column.side, rows, arrived, column.layout, takes,
+        np.empty(n_rows + 1, np.uint32), column.marks, column.parts,
+    )  # fmt: skip
+
+    assert_parted(column, n_branches, room)
+    for branch in range(2):
+        start, end = column.marks[STARTS, branch : branch + 2].tolist()
+        here = room[start:end] & np.uint32(column.layout.row_mask)
+        share = np.where(column.side[here] == 2, column.parts[SHARES, branch], 1.0)
+        assert_array_equal(arrived[start:end], rows[WEIGHT, here] * share)
+        assert column.parts[SIZES, branch] == sum((rows[WEIGHT, here] * share).tolist())
+
+
+@given(columns(9, is_tied=False))
+def test_rows_are_grouped_by_their_sides_as_they_came(drawn: tuple[Column, int]) -> None:
+    column, n_branches = drawn
+    n_rows, n_sides = len(column.entries), n_branches + 2
+    starts, order = np.empty(n_sides + 2, np.int64), np.empty(n_rows, np.int64)
+    group_rows(column.entries, n_rows, column.layout, column.side, n_sides, starts, order)
+    came = column.entries & np.uint32(column.layout.row_mask)
+
+    for side in range(n_sides):
+        assert_array_equal(order[starts[side] : starts[side + 1]], came[column.side[came] == side])
