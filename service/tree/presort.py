@@ -12,11 +12,12 @@ from service.tree.attribute import Kind
 from service.tree.crew import N_THREADS, SECONDS, crew
 from service.tree.dataset import Dataset
 from service.tree.kernels.entries import Layout, make_layout
+from service.tree.kernels.packed import N_COUNTS
 from service.tree.kernels.part import give_numbers, part_many
 from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.rooms import OPEN
 from service.tree.kernels.sets import write_codes
-from service.tree.kernels.sort import DIGIT, sort_entries
+from service.tree.kernels.sort import sort_entries
 
 MANY = 4_000  # rows from which on two threads are faster than one
 SOON = 50_000  # rows up to which their work is over before anybody wants to be told
@@ -109,7 +110,7 @@ class _Space:
     def __init__(self, n_rows: int) -> None:
         self.keys, self.order = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int32)
         self.spare_keys, self.spare_order = np.empty_like(self.keys), np.empty_like(self.order)
-        self.counts = np.empty(1 << DIGIT, np.int64)
+        self.counts = np.empty(N_COUNTS, np.int64)
 
     def sort(
         self, values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any, known: Floats, *,

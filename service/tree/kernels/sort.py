@@ -6,11 +6,10 @@ import numpy as np
 
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
+from service.tree.kernels.packed import DIGIT, SIGN, sort_packed
 
-DIGIT = 11  # bits that are sorted by at a time
 N_DIGITS = 6
 UPPER = 3  # digits from which on values hardly ever are the same without being equal
-SIGN = np.uint64(1 << 63)
 NEIGHBOURS = 1e-5  # to C4.5, values closer than this are not cut apart
 
 
@@ -42,14 +41,14 @@ def _pass(
 ) -> bool:
     """Whether the keys differed in a digit; then they are sorted by it, equals as they were."""
     shift, mask = np.uint64(DIGIT * digit), np.uint64((1 << DIGIT) - 1)
-    for number in range(len(counts)):
+    for number in range(1 << DIGIT):
         counts[number] = 0
     for place in range(n_known):
         counts[(keys[place] >> shift) & mask] += 1
     if counts[(keys[0] >> shift) & mask] == n_known:
         return False
     total = 0
-    for number in range(len(counts)):
+    for number in range(1 << DIGIT):
         counts[number], total = total, total + counts[number]
     for place in range(n_known):
         number = (keys[place] >> shift) & mask
@@ -140,6 +139,8 @@ def sort_entries(
     counts: Any, plain: Any, layout: Layout, out: Any, is_cautious: bool, known: Any,
 ) -> None:  # fmt: skip
     """The entries of a column in the order of its values; to the cautious, some are close."""
+    if not is_cautious and sort_packed(values, rows, keys, spare_keys, counts, plain, layout, out):
+        return
     n_known = make_keys(values, rows, keys, order)
     sort_column(keys, order, spare_keys, spare_order, n_known, counts)
     write_entries(keys, order, n_known, plain, layout, out)
