@@ -52,7 +52,7 @@ def divided(
 def _lay_beds(bed: Bed, work: Work, rooms: list[Room], pool: ThreadPoolExecutor) -> None:
     """Writes down what is known of the rows of each branch."""
     n_branches, room, layout = len(rooms), bed.room, bed.columns.layout
-    order, starts = np.empty(bed.n_rows, np.int64), np.empty(n_branches + 4, np.int64)
+    order, starts = np.empty(bed.n_rows, np.uint32), np.empty(n_branches + 4, np.int64)
     group_rows(room.entries, bed.n_rows, layout, room.side, n_branches + 2, starts, order)
 
     def lay(branches: range) -> None:

@@ -134,7 +134,7 @@ def test_the_rows_of_two_branches_arrive_with_their_weights(
 def test_rows_are_grouped_by_their_sides_as_they_came(drawn: tuple[Column, int]) -> None:
     column, n_branches = drawn
     n_rows, n_sides = len(column.entries), n_branches + 2
-    starts, order = np.empty(n_sides + 2, np.int64), np.empty(n_rows, np.int64)
+    starts, order = np.empty(n_sides + 2, np.int64), np.empty(n_rows, np.uint32)
     group_rows(column.entries, n_rows, column.layout, column.side, n_sides, starts, order)
     came = column.entries & np.uint32(column.layout.row_mask)
 
