@@ -3,7 +3,7 @@
 They go through the learner as all others do, so that kernels meet the types of earnest data.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
@@ -47,9 +47,9 @@ DECLARED = (
 )
 
 
-def load() -> None:
+def load(targets: Sequence[str] = tuple(TARGETS)) -> None:
     """Have the kernels ready in this process that jobs call, by as few trainings as call them."""
-    for target in TARGETS:
+    for target in targets:
         for inputs in (PLAIN, DIFFICULT):
             data = _dataset(inputs, target)
             presets = {each.pruning: each for each in _presets(target)}
@@ -65,10 +65,10 @@ def load() -> None:
     dismiss()
 
 
-def warm() -> None:
+def warm(targets: Sequence[str] = tuple(TARGETS)) -> None:
     """Have all kernels ready in this process, and kept for the next where that is possible."""
-    load()
-    for target in TARGETS:
+    load(targets)
+    for target in targets:
         plain, difficult = _dataset(PLAIN, target), _dataset(DIFFICULT, target)
         presets = list(_presets(target))
         for params in presets:

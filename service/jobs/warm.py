@@ -1,20 +1,31 @@
-"""Compiling ahead in a process of its own: `python -m service.jobs.warm` is `bough warm`."""
+"""Compiling ahead in a process of its own: `python -m service.jobs.warm` is `bough warm`.
+
+A second process begins at the other end, so that two processors have something to do; what one has
+kept the other need not compile.
+"""
 
 import shutil
+import subprocess
 import sys
 import time
 
-from service.actions.warm import warm
+from service.actions.warm import TARGETS, warm
 from service.jobs import ahead
 from service.tree.kernels.cache import UNKEPT, former, place
 from service.tree.kernels.compile import n_compiled
+
+BACKWARDS = "backwards"
+SECOND = ("-P", "-m", "service.jobs.warm", BACKWARDS)
 
 
 def main() -> None:
     """Compile what is not kept yet, and remove what nobody needs any more."""
     began = time.monotonic()
     native = ahead.start()
+    second = None if place().exists() else subprocess.Popen([sys.executable, *SECOND])
     warm()
+    if second is not None:
+        second.wait()  # should it fail, the first has compiled all of it
     is_native = native is None or native.wait() == 0
     seconds = time.monotonic() - began
     for each in former():
@@ -29,4 +40,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == [BACKWARDS]:
+        warm(tuple(reversed(TARGETS)))
+    else:
+        main()

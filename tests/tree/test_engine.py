@@ -185,3 +185,19 @@ def test_nulls_that_are_divided_without_end_are_refused(n_rows: int) -> None:
     )  # fmt: skip
     with pytest.raises(LimitReached, match="parts of each row"):
         by_engine(data, Params("gain", min_weight=0.0), None)
+
+
+@pytest.mark.parametrize("missing", ["fractional", "own_branch"])
+@pytest.mark.parametrize(("seed", "n_classes"), [(6, 2), (7, 2), (8, 4), (10, 0)])
+def test_two_threads_grow_what_one_grows(
+    seed: int, n_classes: int, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = crowd(seed, 12_000, n_classes)
+    params = Params("gain" if n_classes else "squared_error", missing=missing, min_weight=5.0)
+    by_two = by_engine(data, params, None)
+    monkeypatch.setattr("service.tree.growing.FEWEST", len(data.target) + 1)
+    by_one = by_engine(data, params, None)
+
+    assert len(by_one.tree) > 500
+    for name, column in vars(by_one.tree).items():
+        np.testing.assert_array_equal(getattr(by_two.tree, name), column, name)
