@@ -41,6 +41,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == [BACKWARDS]:
-        warm(tuple(reversed(TARGETS)))
+        warm(tuple(TARGETS)[::-1])
     else:
         main()
