@@ -3,7 +3,7 @@
 They go through the learner as all others do, so that kernels meet the types of earnest data.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
@@ -47,9 +47,9 @@ DECLARED = (
 )
 
 
-def load(targets: Sequence[str] = tuple(TARGETS)) -> None:
+def load() -> None:
     """Have the kernels ready in this process that jobs call, by as few trainings as call them."""
-    for target in targets:
+    for target in TARGETS:
         for inputs in (PLAIN, DIFFICULT):
             data = _dataset(inputs, target)
             presets = {each.pruning: each for each in _presets(target)}
@@ -65,16 +65,28 @@ def load(targets: Sequence[str] = tuple(TARGETS)) -> None:
     dismiss()
 
 
-def warm(targets: Sequence[str] = tuple(TARGETS)) -> None:
+def warm() -> None:
     """Have all kernels ready in this process, and kept for the next where that is possible."""
-    load(targets)
-    for target in targets:
+    load()
+    for target in TARGETS:
         plain, difficult = _dataset(PLAIN, target), _dataset(DIFFICULT, target)
         presets = list(_presets(target))
         for params in presets:
             _predict(plain, _learned(plain, params))
         for params in (*presets, *_choices(target, presets)):
             _predict(difficult, _learned(difficult, params))
+
+
+def warm_beside() -> None:
+    """The same, beginning with all that needs no exact search, whose kernel takes longest."""
+    for target in TARGETS:
+        for inputs in (DIFFICULT, PLAIN):
+            large = rows_of(_dataset(inputs, target), np.resize(np.arange(N_ROWS), MANY_ROWS))
+            plain = replace(next(_presets(target)), search="histogram")
+            for pruning in CHOICES["pruning"]:
+                if pruning != "auto" and _fits(replace(plain, pruning=pruning), {}, target):
+                    _predict(large, _learned(large, replace(plain, pruning=pruning)))
+    warm()
 
 
 def _dataset(inputs: Mapping[str, tuple[Any, ...]], target: str) -> Dataset:

@@ -1,7 +1,7 @@
 """Compiling ahead in a process of its own: `python -m service.jobs.warm` is `bough warm`.
 
-A second process begins at the other end, so that two processors have something to do; what one has
-kept the other need not compile.
+A second process begins with something else, so that two processors have something to do; what one
+has kept the other need not compile.
 """
 
 import shutil
@@ -9,20 +9,22 @@ import subprocess
 import sys
 import time
 
-from service.actions.warm import TARGETS, warm
+from service.actions.warm import warm, warm_beside
 from service.jobs import ahead
+from service.tree.kernels import grow
 from service.tree.kernels.cache import UNKEPT, former, place
 from service.tree.kernels.compile import n_compiled
 
-BACKWARDS = "backwards"
-SECOND = ("-P", "-m", "service.jobs.warm", BACKWARDS)
+BESIDE = "beside"
+SECOND = ("-P", "-m", "service.jobs.warm", BESIDE)
 
 
 def main() -> None:
     """Compile what is not kept yet, and remove what nobody needs any more."""
     began = time.monotonic()
     native = ahead.start()
-    second = None if place().exists() else subprocess.Popen([sys.executable, *SECOND])
+    has_longest = (place() / grow.__name__).exists()
+    second = None if has_longest else subprocess.Popen([sys.executable, *SECOND])
     warm()
     if second is not None:
         second.wait()  # should it fail, the first has compiled all of it
@@ -40,7 +42,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == [BACKWARDS]:
-        warm(tuple(TARGETS)[::-1])
+    if sys.argv[1:] == [BESIDE]:
+        warm_beside()
     else:
         main()

@@ -5,6 +5,7 @@ from typing import Any
 
 from numba import from_dtype, types
 
+from service.tree.kernels.compile import inlined
 from service.tree.kernels.memory import array_at
 from service.tree.kernels.shapes import ITEM, MET, N_TOTALS, NODE
 from service.tree.kernels.tell import Grove, Shape, Slate, Space, Values, tell_block, width_of
@@ -26,6 +27,20 @@ def ahead(signature: Any) -> Callable[[Callable[..., None]], Callable[..., None]
         return function
 
     return mark
+
+
+@inlined
+def _space(
+    floats: Any, ints: Any, n_lists: int, most_rows: int, n_cells: int, n_known: int
+) -> Space:
+    """The room of a block, part by part."""
+    n_entries, n_stack = n_lists * most_rows, ITEM * n_lists
+    return Space(
+        ints[:n_entries], floats[:n_entries], ints[n_entries : n_entries + n_stack],
+        floats[n_entries : n_entries + n_cells],
+        ints[n_entries + n_stack : n_entries + n_stack + n_known],
+        ints[n_entries + n_stack + n_known :], floats[n_entries + n_cells :], most_rows,
+    )  # fmt: skip
 
 
 @ahead(
@@ -57,16 +72,10 @@ def tell_rows(
         array_at(variance, n_nodes), array_at(n_leaves, n_nodes),
     )  # fmt: skip
     n_told, n_noted = n_rows * width_of(shape), n_rows * (MET + shape.n_met)
-    n_cells, n_stack, n_known = n_attributes * most_rows, ITEM * n_lists, shape.n_met * most_rows
+    n_cells, n_known = n_attributes * most_rows, shape.n_met * most_rows
     all_floats = array_at(floats, n_told + n_entries + n_cells + N_TOTALS * most_rows)
-    all_ints = array_at(ints, n_noted + n_entries + n_stack + 2 * n_known)
-    some_floats, some_ints = all_floats[n_told:], all_ints[n_noted:]
-    space = Space(
-        some_ints[:n_entries], some_floats[:n_entries], some_ints[n_entries : n_entries + n_stack],
-        some_floats[n_entries : n_entries + n_cells],
-        some_ints[n_entries + n_stack : n_entries + n_stack + n_known],
-        some_ints[n_entries + n_stack + n_known :], some_floats[n_entries + n_cells :], most_rows,
-    )  # fmt: skip
+    all_ints = array_at(ints, n_noted + n_entries + ITEM * n_lists + 2 * n_known)
+    space = _space(all_floats[n_told:], all_ints[n_noted:], n_lists, most_rows, n_cells, n_known)
     values = Values(array_at(cells, n_rows * n_attributes), row_step, attribute_step, n_attributes)
     first_row = 0
     while first_row < n_rows:  # a range might raise, which nobody would hear here

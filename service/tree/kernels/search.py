@@ -122,9 +122,8 @@ def _search_cut(
     own = rules.missing == OWN_BRANCH and columns.facts[attribute, HAS_NULL] == 1
     if n_known < (1 if own else 2):
         return
-    base = whole
-    if not own and n_known < end - start:
-        base = score(rules.criterion, work.sums, KNOWN)
+    is_all = own or n_known == end - start
+    base = whole if is_all else score(rules.criterion, work.sums, KNOWN)
     null_score = score(rules.criterion, work.sums, NULL) if own else 0.0
     least = rules.min_weight - ROUNDING
     span = window(entries, start, n_known, layout, rows, least, is_whole, work.sums)
@@ -137,9 +136,9 @@ def _search_cut(
     if at > 0:
         work.found[attribute, FOUND], work.found[attribute, CUT] = THRESHOLD, at
         work.found[attribute, GAIN_HERE] = (here + null_score - base) / weight
-        if rules.by_ratio or own:
-            left = left_weight(entries, start, at, layout, rows, is_whole)
-            judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
+    if at > 0 and (rules.by_ratio or own):
+        left = left_weight(entries, start, at, layout, rows, is_whole)
+        judge_cut(rules, left, own, work.sums, work.parts, work.found, attribute)
 
 
 @lean
