@@ -43,7 +43,10 @@ def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
 def by_column(ready: Ready, values: Floats) -> bytes:
     told, compiled = tell_rows(ready, values), ready.loaded.compiled
     ends = told.ends
-    found = predictions_of(compiled, told) if (ends < 0).any() else told_at(compiled, ends)
+    if (ends < 0).any():
+        found = predictions_of(compiled, told, with_met=False)
+    else:
+        found = told_at(compiled, ends)
     answer = Answer(ready.loaded, found, None, ())
     return orjson.dumps(_in_texts(in_arrays(answer, _unknown(ready, told)), {}))
 
@@ -54,7 +57,7 @@ def _unknown(ready: Ready, told: Told) -> list[orjson.Fragment]:
     if not words.any():
         return [NONE] * len(words)
     names = [each.name for each in ready.loaded.version.attributes]
-    keys = [*map(tuple, words.tolist())]
+    keys = [*zip(*words.T.tolist(), strict=True)]
     texts = {
         key: orjson.Fragment(orjson.dumps([names[at] for at in attributes_in(key)]))
         for key in set(keys)

@@ -195,9 +195,8 @@ def attributes_in(words: Sequence[int]) -> list[int]:
     return found
 
 
-def predictions_of(compiled: CompiledTree, told: Told) -> Predictions:
-    """The same as predictions."""
-    n_attributes = len(compiled.attributes)
+def predictions_of(compiled: CompiledTree, told: Told, *, with_met: bool = True) -> Predictions:
+    """The same as predictions; without what was met if nobody wants it, which takes longest."""
     ends, bounds = told.ends, told.bounds
     variance = told.numbers[:, 1] if told.is_regression else np.full(len(ends), np.nan)
     return Predictions(
@@ -207,5 +206,10 @@ def predictions_of(compiled: CompiledTree, told: Told) -> Predictions:
         deviation=np.sqrt(variance),
         leaves=told.leaves.copy(),
         certain=(ends >= 0) & (compiled.tree.weight.take(ends) > 0),
-        met=np.argwhere(marks_of([*told.marks[:, MET:].T], n_attributes)),
+        met=_met(compiled, told) if with_met else np.empty((0, 2), dtype=np.int64),
     )
+
+
+def _met(compiled: CompiledTree, told: Told) -> Ints:
+    """The pairs (row, attribute) of what was unknown and mattered."""
+    return np.argwhere(marks_of([*told.marks[:, MET:].T], len(compiled.attributes)))
