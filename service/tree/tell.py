@@ -64,7 +64,6 @@ class Told(NamedTuple):
 class Teller:
     """A tree as the kernel wants it."""
 
-    compiled: CompiledTree
     kernel: Native
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
@@ -95,7 +94,6 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     arguments = (*map(address_of, arrays), *sizes, *kinds)
     n_leaves_met = compiled.n_leaves if compiled.mixture is None else min(compiled.n_leaves, MANY)
     return Teller(
-        compiled=compiled,
         kernel=kernel,
         arrays=arrays,
         arguments=arguments,

@@ -14,6 +14,7 @@ from service.tree.kernels.grow import (
     PAUSED,
     branches_of,
     has_nodes,
+    link_children,
     note_split,
 )
 from service.tree.kernels.pairs import (
@@ -31,12 +32,8 @@ from service.tree.kernels.pairs import (
     size_of,
 )
 from service.tree.kernels.rooms import (
-    ATTRIBUTE,
-    BRANCH,
     CLASSES,
     CUT,
-    DEPTH,
-    FIRST_CHILD,
     FOUND,
     HIGH,
     IS_CATEGORICAL,
@@ -44,13 +41,10 @@ from service.tree.kernels.rooms import (
     LEFT,
     LOW,
     MULTIWAY,
-    N_BRANCHES,
     NODE_WEIGHT,
     NULL,
-    PARENT,
     PLACE,
     SENT,
-    SPLIT,
     TOTAL,
     Columns,
     Nodes,
@@ -154,7 +148,7 @@ def _part(
     cut = -1 if columns.facts[best, IS_CATEGORICAL] else int(work.found[best, CUT])
     _choose_ways(columns, work, bins, desk, nodes.numbers, node, best, span, cut, n_branches)
     note_split(columns.facts, work, nodes, state, node, best, n_branches)
-    _link(nodes.links, state, node, n_branches)
+    link_children(nodes.links, state, node, n_branches)
     if not _weigh(rules, work.sums, desk, nodes, first, n_branches, span, cut):
         settled[0] += nodes.numbers[node, NODE_WEIGHT]
         return DONE
@@ -225,16 +219,3 @@ def _choose_ways(
         above = next_used(desk.table, start + cut, last) - start
         numbers[node, LOW] = bins.highest[column, cut]
         numbers[node, HIGH] = bins.lowest[column, above]
-
-
-@lean
-def _link(links: Any, state: Any, node: int, n_branches: int) -> None:
-    """Gives a node its children."""
-    first = state[N_NODES]
-    links[node, FIRST_CHILD], links[node, N_BRANCHES] = first, n_branches
-    for branch in range(n_branches):
-        child = first + branch
-        links[child, PARENT], links[child, BRANCH] = node, branch
-        links[child, DEPTH] = links[node, DEPTH] + 1
-        links[child, ATTRIBUTE], links[child, SPLIT] = -1, 0
-    state[N_NODES] += n_branches

@@ -117,21 +117,29 @@ def note_split(
 
 
 @lean
-def add_children(
-    marks: Any, links: Any, waiting: Any, state: Any, node: int, n_branches: int
-) -> None:
-    """Lets the children of a node wait in its place."""
-    first, top = state[N_NODES], state[N_WAITING] - 1
+def link_children(links: Any, state: Any, node: int, n_branches: int) -> None:
+    """Gives a node its children, which are leaves at first."""
+    first = state[N_NODES]
     links[node, FIRST_CHILD], links[node, N_BRANCHES] = first, n_branches
     for branch in range(n_branches):
         child = first + branch
         links[child, PARENT], links[child, BRANCH] = node, branch
         links[child, DEPTH] = links[node, DEPTH] + 1
         links[child, ATTRIBUTE], links[child, SPLIT] = -1, 0
-        waiting[top + branch, 0] = child
+    state[N_NODES] += n_branches
+
+
+@lean
+def add_children(
+    marks: Any, links: Any, waiting: Any, state: Any, node: int, n_branches: int
+) -> None:
+    """Lets the children of a node wait in its place."""
+    first, top = state[N_NODES], state[N_WAITING] - 1
+    link_children(links, state, node, n_branches)
+    for branch in range(n_branches):
+        waiting[top + branch, 0] = first + branch
         waiting[top + branch, 1] = marks[STARTS, branch]
         waiting[top + branch, 2] = marks[STARTS, branch + 1]
-    state[N_NODES] += n_branches
     state[N_WAITING] = top + n_branches
 
 
