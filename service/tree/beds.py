@@ -5,7 +5,7 @@ in a bed depends on nothing but its rows: the tree is the same whoever grew whic
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -175,30 +175,42 @@ def grow_all(
     pool: ThreadPoolExecutor,
     tell: Report,
 ) -> list[Yield]:
-    """What grows in each bed of so many rows; the largest are begun first."""
-    told = np.zeros((len(sizes), 2))
+    """What grows in each bed of so many rows; the largest are begun first.
+
+    Whoever would wait grows beds too: to wake two threads at once takes long where they fall to
+    one processor.
+    """
+    told, made = np.zeros((len(sizes), 2)), dict[int, Yield]()
+    left = iter(sorted(range(len(sizes)), key=lambda number: -sizes[number]))
     is_over = False
 
-    def grow(number: int) -> Yield:
-        def note(settled: float, n_nodes: int) -> None:
-            told[number] = settled, n_nodes
-            if is_over:
-                raise InterruptedError
+    def grow_some(heard: Callable[[], None]) -> None:
+        for number in left:  # each is given to one thread only
 
-        return grow_one(number, note)
+            def note(settled: float, n_nodes: int, number: int = number) -> None:
+                told[number] = settled, n_nodes
+                heard()
 
-    order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
-    futures: dict[int, Future[Yield]] = {number: pool.submit(grow, number) for number in order}
+            made[number] = grow_one(number, note)
+
+    def go_on() -> None:
+        if is_over:
+            raise InterruptedError
+
+    def pass_on() -> None:
+        tell(float(told[:, 0].sum()), int(told[:, 1].sum()))
+
+    other = pool.submit(grow_some, go_on)
     try:
-        while wait(futures.values(), SECONDS).not_done:
-            tell(float(told[:, 0].sum()), int(told[:, 1].sum()))
+        grow_some(pass_on)
+        while wait([other], SECONDS).not_done:
+            pass_on()
     except BaseException:
         is_over = True
-        for future in futures.values():
-            future.cancel()
-        wait(futures.values())
+        wait([other])
         raise
-    return [futures[number].result() for number in range(len(sizes))]
+    other.result()
+    return [made[number] for number in range(len(sizes))]
 
 
 def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:

@@ -56,8 +56,8 @@ def make_context(data: Dataset, params: Params, part: Part | None = None) -> Con
     origin = origin_of(data, is_fold=part is not None) if is_rpart(params) else None
     is_whole = len(rows) == len(data.weights)
     columns = data.values.T if is_whole else (column[rows] for column in data.values.T)
-    has_null = [bool(np.isnan(column).any()) for column in columns]
-    return Context(data, params, rows, np.array(has_null), _tie(data), origin)
+    least = [np.min(column, initial=0.0) for column in columns]  # null where one of them is
+    return Context(data, params, rows, np.isnan(least), _tie(data), origin)
 
 
 def _tie(data: Dataset) -> float:

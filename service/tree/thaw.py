@@ -171,18 +171,25 @@ def _thresholds(context: Context, known: Floats | None, links: Ints, numbers: Fl
     if context.params.cut == "below_midpoint":
         # a value that is the midpoint itself goes up; a number between the two is below it
         middle = np.where(middle > low, np.nextafter(middle, -np.inf), low)
-    is_cut = links[:, SPLIT] == Split.THRESHOLD
-    attribute = links[:, ATTRIBUTE]
-    numbers_of_cuts = np.unique(attribute[is_cut])
-
-    def place(some: range) -> None:
-        for number in numbers_of_cuts[some].tolist():
-            here = is_cut & (attribute == number)
-            if context.data.attributes[number].kind == Kind.ORDINAL:
-                middle[here] = low[here]  # between two ranks there is nothing
-            elif context.params.cut == "training_value":
-                middle[here] = _training_values(context, known, number, middle[here])
-
-    is_long = known is None and context.params.cut == "training_value"
-    in_threads(place, len(numbers_of_cuts), context.n_rows if is_long else 0)
+    is_cut, attribute = links[:, SPLIT] == Split.THRESHOLD, links[:, ATTRIBUTE]
+    is_ordinal = np.array([each.kind == Kind.ORDINAL for each in context.data.attributes])[
+        attribute
+    ]
+    middle = np.where(is_ordinal, low, middle)  # between two ranks there is nothing
+    if context.params.cut == "training_value":
+        _move_to_training_values(context, known, attribute, is_cut & ~is_ordinal, middle)
     return np.where(is_cut, middle, np.nan)
+
+
+def _move_to_training_values(
+    context: Context, known: Floats | None, attribute: Ints, is_moved: Bools, middle: Floats
+) -> None:
+    """Puts some middles at the largest value of their attribute that is not above them."""
+    numbers = np.unique(attribute[is_moved])
+
+    def move(some: range) -> None:
+        for number in numbers[some].tolist():
+            here = is_moved & (attribute == number)
+            middle[here] = _training_values(context, known, number, middle[here])
+
+    in_threads(move, len(numbers), context.n_rows if known is None else 0)

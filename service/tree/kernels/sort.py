@@ -117,19 +117,21 @@ def write_entries(
 
 
 @lean
-def _mark_close(keys: Any, n_known: int, layout: Layout, out: Any, known: Any) -> None:
+def _mark_close(values: Any, rows: Any, layout: Layout, out: Any, known: Any) -> None:
     """Marks the entries whose values are as good as equal to the one before, to C4.5.
 
     The values, in order, are written down where there is room for them.
     """
     before = -np.inf
-    for place in range(n_known):
-        key = keys[place]
-        here = np.uint64(key ^ SIGN if key & SIGN else ~key).view(np.float64)
+    for place in range(len(out)):
+        entry = U(out[U(place)])
+        if entry & layout.null_bit:
+            return
+        here = values[rows[entry & layout.row_mask]] + 0.0  # -0.0 is 0.0
         if here - before <= NEIGHBOURS:
-            out[place] |= layout.close_bit
+            out[U(place)] = entry | layout.close_bit
         if place < len(known):
-            known[place] = here
+            known[U(place)] = here
         before = here
 
 
@@ -139,13 +141,12 @@ def sort_entries(
     counts: Any, plain: Any, layout: Layout, out: Any, is_cautious: bool, known: Any,
 ) -> None:  # fmt: skip
     """The entries of a column in the order of its values; to the cautious, some are close."""
-    if not is_cautious and sort_packed(values, rows, keys, spare_keys, counts, plain, layout, out):
-        return
-    n_known = make_keys(values, rows, keys, order)
-    sort_column(keys, order, spare_keys, spare_order, n_known, counts)
-    write_entries(keys, order, n_known, plain, layout, out)
+    if not sort_packed(values, rows, keys, spare_keys, counts, plain, layout, out):
+        n_known = make_keys(values, rows, keys, order)
+        sort_column(keys, order, spare_keys, spare_order, n_known, counts)
+        write_entries(keys, order, n_known, plain, layout, out)
     if is_cautious:
-        _mark_close(keys, n_known, layout, out, known)
+        _mark_close(values, rows, layout, out, known)
 
 
 @lean
