@@ -16,8 +16,10 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from service.logs import logging_config
 from service.settings import read_settings
+from service.web.at_once import answer_at_once
 from service.web.board import Board, share_out
 from service.web.context import EXTENSION, IS_LEAVING, Context
+from service.web.heap import keep_memory
 
 _settings = read_settings(os.environ)
 _board = Board()
@@ -58,6 +60,7 @@ class logger_class(Logger):  # type: ignore[misc]  # noqa: N801 (gunicorn's name
 
 def post_worker_init(worker: Any) -> None:
     """Makes the app one of this process, before it answers anything."""
+    keep_memory()
     for listener in worker.sockets:
         _be_patient(listener, _settings.read_seconds)
     context: Context = worker.wsgi.extensions[EXTENSION]
@@ -65,6 +68,7 @@ def post_worker_init(worker: Any) -> None:
     context.warmth.start()
     if isinstance(worker, ThreadWorker):
         share_out(worker, _board)
+        answer_at_once(worker, worker.wsgi.wsgi_app.is_at_hand)
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
     # so that streams do not hold it up
     worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive

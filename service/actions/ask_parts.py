@@ -5,15 +5,18 @@ about one row beside it would have to wait.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from service.actions.ask import START, Find, at_the_start, is_too_much, meant
 from service.actions.form import UNREADABLE, Form, fitting, values_of
-from service.actions.reply import TAIL, many
+from service.actions.reading import read_rows
+from service.actions.ready import Ready
+from service.actions.reply import TAIL, joined
 from service.settings import Settings
+from service.tree.arrays import Floats
 
 PART = 256 * 1024  # bytes: some thousand rows, which take a few milliseconds
 ROWS = re.compile(rb'\s*"rows"\s*:\s*\[')
@@ -37,36 +40,53 @@ def ask_in_parts(
     if start is None or meant(start, name) != selected:
         return None
     pieces, n_rows = [ready.head + b"["], 0
-    for some in _rows(sent, rows.end(), ready.form):
-        n_rows += len(some or ())
+    for some in _rows(sent, rows.end(), ready, ready.form):
+        n_rows += 0 if some is None else len(some)
         if some is None or is_too_much(n_rows, ready, ready.form, settings):
             return None
-        if some:
-            told = b",".join(many(ready, _values(ready.form, some)))
+        if len(some):
+            told = joined(ready, some)
             pieces.append(b"," + told if len(pieces) > 1 else told)
     return [*pieces, b"]" + TAIL]
 
 
-def _values(form: Form, rows: list[Any]) -> Any:
-    return values_of(form, form.decoder.type(rows=rows), len(rows))
-
-
-def _rows(sent: bytes, start: int, form: Form) -> Iterator[list[Any] | None]:
-    """The rows, some at a time; None if some of them do not fit."""
-    decoder, is_whole = rows_decoder(form), True
+def _rows(sent: bytes, start: int, ready: Ready, form: Form) -> Iterator[Floats | None]:
+    """The values of the rows, some at a time; None if some of them do not fit."""
+    read, is_whole = rows_reader(ready, form), True
     while len(sent) - start > PART:
         end = sent.rfind(BETWEEN, start, start + PART) + 1
-        if not end:
+        some = read(sent[start:end]) if end else None
+        if some is None:
             yield None
             return
-        try:
-            yield decoder.decode(b"[" + sent[start:end] + b"]")
-        except UNREADABLE:
-            yield None
-            return
+        yield some
         start, is_whole = end + 1, False
-    some = _last(sent[start:], form)
-    yield some if some or is_whole else None  # after a comma there must be one more
+    last = _last(sent[start:], form)
+    # after a comma there must be one more
+    yield _values(form, last) if last or (last is not None and is_whole) else None
+
+
+def rows_reader(ready: Ready, form: Form) -> Callable[[bytes], Floats | None]:
+    """What makes values of rows with a comma between each two; None of what does not fit."""
+    (rows,) = (each for each in msgspec.structs.fields(form.decoder.type) if each.name == "rows")
+    decoder = msgspec.json.Decoder(rows.type)
+
+    def read(text: bytes) -> Floats | None:
+        found = None
+        if ready.reader is not None:
+            found = read_rows(ready.reader, text + b"]", 0, len(text))
+        if found is not None and found[1] == len(text) + 1:
+            return found[0]
+        try:
+            return _values(form, decoder.decode(b"[" + text + b"]"))
+        except UNREADABLE:
+            return None
+
+    return read
+
+
+def _values(form: Form, rows: list[Any]) -> Floats:
+    return values_of(form, form.decoder.type(rows=rows), len(rows))
 
 
 def _last(rest: bytes, form: Form) -> list[Any] | None:
@@ -79,9 +99,3 @@ def _last(rest: bytes, form: Form) -> list[Any] | None:
     if question.model is not None or question.version is not None:
         return None
     return question.rows
-
-
-def rows_decoder(form: Form) -> msgspec.json.Decoder[list[Any]]:
-    """What reads a list of rows that fit the form."""
-    (rows,) = (each for each in msgspec.structs.fields(form.decoder.type) if each.name == "rows")
-    return msgspec.json.Decoder(rows.type)

@@ -1,20 +1,19 @@
 """NDJSON in bulk: an object a line, read by the form of the version where all of a block fit it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 import orjson
 
-from service.actions.ask_parts import rows_decoder
+from service.actions.ask_parts import rows_reader
 from service.actions.bulk import PLACE, Asked, Block, encoded
-from service.actions.form import UNREADABLE, Form, values_of
 from service.actions.wrong_json import what_is_wrong
 from service.errors import InvalidData, LineFault, pointer
 from service.files.reading.ndjson_line import LONGEST_LINE
 from service.files.reading.unpack import BOM
 from service.files.records import Ingestion
+from service.tree.arrays import Floats
 from service.tree.encode import MOST_FAULTS
 from service.tree.table import Table, table_of_rows
 
@@ -34,15 +33,15 @@ class Part:
 def read_lines(chunks: Iterator[bytes], asked: Asked, _order: Ingestion) -> Iterator[Block]:
     """The rows, a block at a time; InvalidData names line, row and attribute."""
     form = asked.ready.form
-    decoder = None if form is None else rows_decoder(form)
+    read = None if form is None else rows_reader(asked.ready, form)
     n_rows = 0
     for first_line, text in _texts(chunks):
         part = Part(text, first_line, n_rows)
-        rows = None if decoder is None else _fitting(decoder, text)
-        if form is None or rows is None:
+        values = None if read is None else _fitting(read, text)
+        if values is None:
             blocks = _by_hand(part, asked)
         else:
-            blocks = _by_form(part, form, rows, asked.most_rows)
+            blocks = _in_blocks(part, values, asked.most_rows)
         for block in blocks:
             yield block
             n_rows += len(block)
@@ -72,22 +71,18 @@ def _too_long(line: int) -> InvalidData:
     return InvalidData(detail, [LineFault("", detail, line)])
 
 
-def _fitting(decoder: msgspec.json.Decoder[list[Any]], text: bytes) -> list[Any] | None:
-    """The rows, if each is a line of its own and fits."""
+def _fitting(read: Callable[[bytes], Floats | None], text: bytes) -> Floats | None:
+    """The values of the rows, if each is a line of its own and fits."""
     if text.count(b"\n") != text.count(b"}\n{"):  # rows that fit have no objects in them
         return None
-    try:
-        rows = decoder.decode(b"[" + text.replace(b"\n", b",\n") + b"]")
-    except UNREADABLE:
-        return None
-    return rows if len(rows) == text.count(b"\n") + 1 else None
+    values = read(text.replace(b"\n", b",\n"))
+    return values if values is not None and len(values) == text.count(b"\n") + 1 else None
 
 
-def _by_form(part: Part, form: Form, rows: list[Any], most: int) -> Iterator[Block]:
-    for start in range(0, len(rows), most):
-        some = rows[start : start + most]
-        place = Table({}, len(some), PLACE, first_row=part.first_row + start)
-        yield Block(values_of(form, form.decoder.type(rows=some), len(some)), place)
+def _in_blocks(part: Part, values: Floats, most: int) -> Iterator[Block]:
+    for start in range(0, len(values), most):
+        some = values[start : start + most]
+        yield Block(some, Table({}, len(some), PLACE, first_row=part.first_row + start))
 
 
 def _by_hand(part: Part, asked: Asked) -> Iterator[Block]:

@@ -9,6 +9,7 @@ import orjson
 from service.actions.form import Form, make_codes, make_form
 from service.actions.load import Loaded
 from service.actions.predict import Answer, by_row
+from service.actions.reading import Reader, make_reader
 from service.actions.wording import Wording, make_wording
 from service.tree.costs import has_costs
 from service.tree.few import Few, make_few
@@ -23,6 +24,7 @@ class Ready:
 
     loaded: Loaded
     form: Form | None  # None where there is none, or answers say what each row paid
+    reader: Reader | None  # by which rows are read sooner, where there are natives
     few: Few
     texts: "Texts"
     wording: Wording
@@ -31,7 +33,7 @@ class Ready:
     @property
     def n_bytes(self) -> int:
         """About how much memory this takes, or may come to take."""
-        parts = (self.loaded.compiled, self.loaded.teller, self.few, self.form)
+        parts = (self.loaded.compiled, self.loaded.teller, self.few, self.form, self.reader)
         return sum(part.n_bytes for part in parts if part is not None) + self.texts.max_bytes
 
 
@@ -84,6 +86,7 @@ def make_ready(loaded: Loaded) -> Ready:
     return Ready(
         loaded=loaded,
         form=form,
+        reader=make_reader(version.attributes, loaded.natives),
         few=make_few(compiled, codes),
         texts=Texts(loaded, compiled.n_bytes * 7 // 10),
         wording=make_wording(version),

@@ -15,7 +15,7 @@ import orjson
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
 from service.actions.predict import Answer, in_arrays, phrase_of
 from service.actions.ready import Ready, written
-from service.actions.wording import worded
+from service.actions.wording import Worded, listed, make_leaves, worded
 from service.tree.arrays import Floats
 from service.tree.few import LOST, Row, leaf_of
 from service.tree.kernels.shapes import MET
@@ -31,17 +31,22 @@ NONE = orjson.Fragment(b"[]")
 
 def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
     """The answer, as the body of a response."""
-    if question.layout == "columns":
-        columns = by_column(ready, values_of(form, question, n_rows))
-        return b"".join((ready.head, columns, TAIL))
-    is_few = n_rows <= (FEW_NAMED if form.codes else FEW)
+    is_few = question.layout == "rows" and n_rows <= (FEW_NAMED if form.codes else FEW)
     texts = _few(ready, form, rows_of(question, n_rows)) if is_few else None
     if texts is None:
-        texts = many(ready, values_of(form, question, n_rows))
+        return reply_to(ready, values_of(form, question, n_rows), question.layout)
     return b"".join((ready.head, b"[", b",".join(texts), b"]", TAIL))
 
 
+def reply_to(ready: Ready, values: Floats, layout: str) -> bytes:
+    """The answer to rows of numbers (row, attribute)."""
+    if layout == "columns":
+        return b"".join((ready.head, by_column(ready, values), TAIL))
+    return b"".join((ready.head, b"[", joined(ready, values), b"]", TAIL))
+
+
 def by_column(ready: Ready, values: Floats) -> bytes:
+    """What is told of each row, as JSON, one column after the other."""
     told, compiled = tell_rows(ready, values), ready.loaded.compiled
     ends = told.ends
     if (ends < 0).any():
@@ -52,18 +57,15 @@ def by_column(ready: Ready, values: Floats) -> bytes:
     return orjson.dumps(_in_texts(in_arrays(answer, _unknown(ready, told)), {}))
 
 
-def _unknown(ready: Ready, told: Told) -> list[orjson.Fragment]:
-    """Per row the unknown attributes that mattered, which are the same for many of them."""
-    words = told.marks[:, MET:]
+def _unknown(ready: Ready, told: Told) -> Any:
+    """Per row the unknown attributes that mattered."""
+    words, natives = told.marks[:, MET:], ready.loaded.natives
     if not words.any():
         return [NONE] * len(words)
+    if natives is not None:
+        return orjson.Fragment(listed(ready.wording, natives.write_unknown, told))
     names = [each.name for each in ready.loaded.version.attributes]
-    keys = [*zip(*words.T.tolist(), strict=True)]
-    texts = {
-        key: orjson.Fragment(orjson.dumps([names[at] for at in attributes_in(key)]))
-        for key in set(keys)
-    }
-    return [texts[key] for key in keys]
+    return [[names[at] for at in attributes_in(met)] for met in words.tolist()]
 
 
 def _in_texts(columns: dict[str, Any], texts: dict[int, orjson.Fragment]) -> dict[str, Any]:
@@ -80,15 +82,43 @@ def _in_texts(columns: dict[str, Any], texts: dict[int, orjson.Fragment]) -> dic
     return made
 
 
-def many(ready: Ready, values: Floats) -> list[bytes]:
-    """What is told of each row of numbers (row, attribute), as JSON."""
+def joined(ready: Ready, values: Floats) -> bytes:
+    """What is told of each row of numbers (row, attribute), as JSON, with a comma between each two.
+
+    Texts by row, of which there may be very many, are made only where they are wanted.
+    """
     told = tell_rows(ready, values)
+    words = _words(ready, told)
+    if words is None:
+        return b",".join(_by_hand(ready, told))
+    return b"".join(each.text for each in words)[:-1]
+
+
+def many(ready: Ready, values: Floats) -> list[bytes]:
+    """The same as a text for each row."""
+    told = tell_rows(ready, values)
+    words = _words(ready, told)
+    if words is None:
+        return _by_hand(ready, told)
+    return [text for each in words for text in each.rows]
+
+
+def _words(ready: Ready, told: Told) -> Iterator[Worded] | None:
+    """The texts of rows by native code; None where Python is faster, or there is none."""
+    natives, ends = ready.loaded.natives, told.ends
+    n_lost = np.count_nonzero(ends < 0)
+    if natives is None or n_lost <= FEW_LOST or not told.leaves.all():
+        return None
+    leaves = make_leaves(ends[ends >= 0], len(ready.loaded.compiled.tree), ready.texts.of)
+    return worded(ready.wording, natives.write_rows, told, leaves)
+
+
+def _by_hand(ready: Ready, told: Told) -> list[bytes]:
+    """The texts of rows in plain Python."""
     (lost,) = (told.ends < 0).nonzero()
     if len(lost) == 0:
         return ready.texts.of(told.ends.tolist())
-    if len(lost) == len(values):
-        return _worded(ready, told)
-    return _in_order(ready, told.ends.tolist(), _worded(ready, told.some(lost)))
+    return _in_order(ready, told.ends.tolist(), written(_by_row(ready, told.some(lost))))
 
 
 def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes] | None:
@@ -101,7 +131,7 @@ def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes] | None:
     if not lost:
         return ready.texts.of(leaves)
     told = tell_rows(ready, np.array(lost, dtype=np.float64))
-    return _in_order(ready, leaves, _worded(ready, told))
+    return _in_order(ready, leaves, _by_hand(ready, told))
 
 
 def _in_order(ready: Ready, leaves: Sequence[int], told: list[bytes]) -> list[bytes]:
@@ -120,14 +150,6 @@ def tell_rows(ready: Ready, values: Floats) -> Told:
     # several times as long as those take who wait for their turn once
     with TURN:
         return tell_by_hand(ready.loaded.compiled, values)
-
-
-def _worded(ready: Ready, told: Told) -> list[bytes]:
-    """As JSON what is told of rows for which a null mattered."""
-    natives = ready.loaded.natives
-    if len(told.marks) > FEW_LOST and natives is not None and told.leaves.all():
-        return worded(ready.wording, natives.write_rows, told)
-    return written(_by_row(ready, told))
 
 
 def _by_row(ready: Ready, told: Told) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Wording: what is told of rows for which a null mattered, as JSON, without an object for each."""
+"""Wording: what is told of rows, as JSON, without an object for each."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -28,6 +28,36 @@ class Texts:
     letters: npt.NDArray[np.uint8]
     starts: Ints
 
+    @cached_property
+    def arguments(self) -> tuple[int, int]:
+        """The same for the kernel."""
+        return address_of(self.letters), address_of(self.starts)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The texts of some leaves, and by node the number of its text."""
+
+    texts: Texts
+    number_of: Ints
+
+    def n_letters(self, ends: Ints) -> int:
+        """How many letters the texts of these leaves have."""
+        return int(np.diff(self.texts.starts)[self.number_of[ends]].sum())
+
+
+@dataclass(frozen=True)
+class Worded:
+    """The texts of some rows, with a comma behind each, and where each ends."""
+
+    text: bytes
+    ends: Ints
+
+    @property
+    def rows(self) -> list[bytes]:
+        """The text of each row."""
+        return [self.text[start : end - 1] for start, end in pairwise([0, *self.ends.tolist()])]
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -45,12 +75,14 @@ class Wording:
     @cached_property
     def arguments(self) -> tuple[int, ...]:
         """The same for the kernel."""
-        addresses = [
-            address for texts in (self.pieces, self.names)
-            for address in (address_of(texts.letters), address_of(texts.starts))
-        ]  # fmt: skip
         sizes = (len(self.pieces.starts) - 1, len(self.names.starts) - 1)
+        addresses = (*self.pieces.arguments, *self.names.arguments)
         return (*addresses, *sizes, self.n_heads, self.n_before, self.n_after)
+
+    @cached_property
+    def list_bytes(self) -> int:
+        """That a list of names takes at the most."""
+        return int(self.names.starts[-1]) + len(self.names.starts) + 2
 
     @cached_property
     def row_bytes(self) -> int:
@@ -81,28 +113,56 @@ def _texts(texts: Iterable[bytes]) -> Texts:
     return Texts(np.frombuffer(b"".join(made) + ROOM, dtype=np.uint8), starts)
 
 
-def worded(wording: Wording, kernel: Native, told: Told) -> list[bytes]:
-    """The text of each row, for which a null mattered and which has an answer."""
+def make_leaves(ends: Ints, n_nodes: int, texts_of: Callable[[list[int]], list[bytes]]) -> Leaves:
+    """The texts of the leaves that are among these ends."""
+    is_met = np.zeros(n_nodes, dtype=bool)
+    is_met[ends] = True
+    (met,) = is_met.nonzero()
+    number_of = np.zeros(n_nodes, dtype=np.int64)
+    number_of[met] = np.arange(len(met))
+    return Leaves(_texts(texts_of(met.tolist())), number_of)
+
+
+def worded(wording: Wording, kernel: Native, told: Told, leaves: Leaves) -> Iterator[Worded]:
+    """The texts of rows, which all have an answer, some rows at a time."""
     n_rows = max(1, MOST_BYTES // wording.row_bytes)
-    texts: list[bytes] = []
     for start in range(0, len(told.marks), n_rows):
-        texts += _worded(wording, kernel, told.some(slice(start, start + n_rows)))
-    return texts
+        yield _worded(wording, kernel, told.some(slice(start, start + n_rows)), leaves)
 
 
-def _worded(wording: Wording, kernel: Native, told: Told) -> list[bytes]:
-    numbers = told.numbers
+def _worded(wording: Wording, kernel: Native, told: Told, leaves: Leaves) -> Worded:
+    is_lost = told.ends < 0
+    numbers, n_rows = told.numbers[is_lost], len(told.marks)
     if told.is_regression:
-        numbers = numbers.copy()
         np.sqrt(numbers[:, 1], out=numbers[:, 1])
-    n_rows, tokens = len(numbers), orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY) + ROOM
+    tokens = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY) + ROOM
     letters, ends = np.frombuffer(tokens, dtype=np.uint8), np.empty(n_rows, dtype=np.int64)
-    out = np.empty(n_rows * wording.row_bytes + len(tokens), dtype=np.uint8)
+    n_letters = len(tokens) + leaves.n_letters(told.ends[~is_lost]) + n_rows
+    out = np.empty(len(numbers) * wording.row_bytes + n_letters, dtype=np.uint8)
     write = kernel if n_rows <= FEW else kernel.at_length
     write(
-        *wording.arguments, n_rows, address_of(told.marks), address_of(letters), len(tokens),
-        address_of(out), len(out), address_of(ends),
+        *wording.arguments, *leaves.texts.arguments, len(leaves.texts.starts) - 1,
+        address_of(leaves.number_of), len(leaves.number_of), n_rows, address_of(told.marks),
+        address_of(letters), len(tokens), address_of(out), len(out), address_of(ends),
     )  # fmt: skip
-    text = out[: ends[-1]].tobytes()
-    starts = [0, *ends.tolist()]
-    return [text[start : end - 1] for start, end in pairwise(starts)]
+    return Worded(out[: ends[-1]].tobytes(), ends)
+
+
+def listed(wording: Wording, kernel: Native, told: Told) -> bytes:
+    """A list for each row of the unknown attributes that mattered, one list of them all."""
+    n_rows, marks = max(1, MOST_BYTES // wording.list_bytes), told.marks
+    starts = range(0, len(marks), n_rows)
+    texts = [_listed(wording, kernel, marks[start : start + n_rows]) for start in starts]
+    return b"[" + b"".join(texts)[:-1] + b"]"
+
+
+def _listed(wording: Wording, kernel: Native, marks: Ints) -> bytes:
+    out, end = (
+        np.empty(len(marks) * wording.list_bytes + len(ROOM), np.uint8),
+        np.zeros(1, np.int64),
+    )
+    kernel.at_length(
+        *wording.names.arguments, len(wording.names.starts) - 1, len(marks), address_of(marks),
+        address_of(out), len(out), address_of(end),
+    )  # fmt: skip
+    return out[: end[0]].tobytes()

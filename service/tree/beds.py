@@ -7,6 +7,8 @@ in a bed depends on nothing but its rows: the tree is the same whoever grew whic
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
 
 import numpy as np
 
@@ -182,35 +184,35 @@ def grow_all(
     """
     told, made = np.zeros((len(sizes), 2)), dict[int, Yield]()
     left = iter(sorted(range(len(sizes)), key=lambda number: -sizes[number]))
-    is_over = False
 
     def grow_some(heard: Callable[[], None]) -> None:
         for number in left:  # each is given to one thread only
+            made[number] = grow_one(number, partial(note, heard, number))
 
-            def note(settled: float, n_nodes: int, number: int = number) -> None:
-                told[number] = settled, n_nodes
-                heard()
-
-            made[number] = grow_one(number, note)
-
-    def go_on() -> None:
-        if is_over:
-            raise InterruptedError
+    def note(heard: Callable[[], None], number: int, settled: float, n_nodes: int) -> None:
+        told[number] = settled, n_nodes
+        heard()
 
     def pass_on() -> None:
         tell(float(told[:, 0].sum()), int(told[:, 1].sum()))
 
-    other = pool.submit(grow_some, go_on)
+    over = Event()
+    other = pool.submit(grow_some, partial(_go_on, over))
     try:
         grow_some(pass_on)
         while wait([other], SECONDS).not_done:
             pass_on()
     except BaseException:
-        is_over = True
+        over.set()
         wait([other])
         raise
     other.result()
     return [made[number] for number in range(len(sizes))]
+
+
+def _go_on(over: Event) -> None:
+    if over.is_set():
+        raise InterruptedError
 
 
 def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:

@@ -75,6 +75,9 @@ class Natives(NamedTuple):
 
     tell_rows: Native
     write_rows: Native
+    write_unknown: Native
+    read_rows: Native
+    read_columns: Native
 
 
 def find_natives(root: Path) -> Natives | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from flask import Flask
 
-from service.actions.ask import ask
+from service.actions.ask import ask, at_the_start
 from service.actions.names import Selected
 from service.actions.ready import Ready
 from service.errors import BoughError
@@ -76,6 +76,12 @@ class Lane:
         start_response("200 OK", lengths + packing + headers_of(request_id))
         return [answer]
 
+    def is_at_hand(self, path: str, sent: bytes) -> bool:
+        """Whether a question is about a version that is in memory, as far as its start tells."""
+        name = _named(path)
+        selected = None if name is None else at_the_start(sent, name or None)
+        return selected is not None and self._memory.fresh(selected) is not None
+
     def _answer(self, environ: "WSGIEnvironment", name: str) -> Told | None:
         sent = self._read(environ)
         if sent is None:
@@ -132,8 +138,12 @@ class Broken:
 
 def _asked(environ: "WSGIEnvironment") -> str | None:
     """The model's name in the address, empty where it is in the body; None if nothing is asked."""
-    path: str = environ.get("PATH_INFO", "")
-    if environ["REQUEST_METHOD"] != "POST" or not path.endswith(PREDICT):
+    return _named(environ.get("PATH_INFO", "")) if environ["REQUEST_METHOD"] == "POST" else None
+
+
+def _named(path: str) -> str | None:
+    """The same of a path."""
+    if not path.endswith(PREDICT):
         return None
     if path == PREDICT:
         return ""

@@ -7,13 +7,32 @@ from numba import from_dtype, types
 
 from service.tree.kernels.compile import inlined
 from service.tree.kernels.memory import array_at
-from service.tree.kernels.shapes import ITEM, MET, N_TOTALS, NODE
+from service.tree.kernels.read import (
+    END_OF_OBJECT,
+    Lexicon,
+    behind_blanks,
+    read_key,
+    read_list,
+    read_row,
+)
+from service.tree.kernels.read_number import EXACT_POWER, GAVE_UP, Powers
+from service.tree.kernels.shapes import BOOK, END, ITEM, LARGEST_POWER, MET, N_TOTALS, NODE
 from service.tree.kernels.tell import Grove, Shape, Slate, Space, Values, tell_block, width_of
-from service.tree.kernels.write import COMMA, Texts, write_row
+from service.tree.kernels.write import (
+    COMMA,
+    END_OF_LIST,
+    START_OF_LIST,
+    Texts,
+    copy,
+    write_names,
+    write_row,
+)
 
 WHOLE = types.int64
 INTS, FLOATS = types.CPointer(WHOLE), types.CPointer(types.float64)
 NODES, LETTERS = types.CPointer(from_dtype(NODE)), types.CPointer(types.uint8)
+WIDE = types.CPointer(types.uint64)
+KNOWN = (LETTERS, INTS, INTS, INTS, INTS, FLOATS, WIDE, WHOLE, WHOLE, WHOLE, WHOLE)
 
 
 AHEAD: dict[str, tuple[Callable[..., None], Any]] = {}  # by name, with the types of arguments
@@ -92,27 +111,139 @@ def tell_rows(
 @ahead(
     types.void(
         *(LETTERS, INTS, LETTERS, INTS, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE),
+        *(LETTERS, INTS, WHOLE, INTS, WHOLE),
         *(WHOLE, INTS, LETTERS, WHOLE, LETTERS, WHOLE, INTS),
     )
 )
 def write_rows(
     letters: Any, starts: Any, name_letters: Any, name_starts: Any, n_pieces: int, n_names: int,
     n_heads: int, n_before: int, n_after: int,
+    leaf_letters: Any, leaf_starts: Any, n_leaves: int, leaf_of: Any, n_nodes: int,
     n_rows: int, marks: Any, tokens: Any, n_tokens: int, out: Any, n_out: int, ends: Any,
 ) -> None:  # fmt: skip
-    """Writes the text of each row, and where it ends; a comma stands behind each."""
-    of_pieces, of_names = array_at(starts, n_pieces + 1), array_at(name_starts, n_names + 1)
-    pieces = Texts(array_at(letters, of_pieces[n_pieces]), of_pieces)
-    names = Texts(array_at(name_letters, of_names[n_names]), of_names)
+    """Writes the text of each row, and where it ends; a comma stands behind each.
+
+    Who knew the way to a leaf has that leaf's text, and no tokens.
+    """
+    pieces = _texts(letters, starts, n_pieces)
+    names = _texts(name_letters, name_starts, n_names)
+    leaves, number_of = _texts(leaf_letters, leaf_starts, n_leaves), array_at(leaf_of, n_nodes)
     n_words, all_ends = (n_names + 63) >> 6, array_at(ends, n_rows)
     all_marks, all_tokens = array_at(marks, n_rows * (MET + n_words)), array_at(tokens, n_tokens)
     text, shape = array_at(out, n_out), (n_before, n_after, n_words)
     token = end = 0
     for row in range(n_rows):
-        token, end = write_row(
-            n_heads, shape, pieces, names, all_marks, row * (MET + n_words), all_tokens, token,
-            text, end,
-        )  # fmt: skip
+        leaf = all_marks[row * (MET + n_words) + END]
+        if leaf >= 0:
+            end = copy(leaves, number_of[leaf], text, end)
+        else:
+            token, end = write_row(
+                n_heads, shape, pieces, names, all_marks, row * (MET + n_words), all_tokens, token,
+                text, end,
+            )  # fmt: skip
         text[end] = COMMA
         end += 1
         all_ends[row] = end
+
+
+@ahead(types.void(LETTERS, INTS, WHOLE, WHOLE, INTS, LETTERS, WHOLE, INTS))
+def write_unknown(
+    letters: Any, starts: Any, n_names: int, n_rows: int, marks: Any, out: Any, n_out: int,
+    ends: Any,
+) -> None:  # fmt: skip
+    """Writes a list of names for each row, of what it met, and where the last ends; likewise."""
+    names, n_words, end = _texts(letters, starts, n_names), (n_names + 63) >> 6, 0
+    text, all_marks = array_at(out, n_out), array_at(marks, n_rows * (MET + n_words))
+    for row in range(n_rows):
+        text[end] = START_OF_LIST
+        end = write_names(all_marks, row * (MET + n_words), n_words, names, text, end + 1)
+        text[end], text[end + 1] = END_OF_LIST, COMMA
+        end += 2
+    array_at(ends, 1)[0] = end
+
+
+@inlined
+def _texts(letters: Any, starts: Any, n_texts: int) -> Texts:
+    of_texts = array_at(starts, n_texts + 1)
+    return Texts(array_at(letters, of_texts[n_texts]), of_texts)
+
+
+@inlined
+def _lexicon(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, n_texts: int, n_slots: int,
+    n_books: int, n_attributes: int,
+) -> Lexicon:  # fmt: skip
+    of_texts = array_at(starts, n_texts + 1)
+    return Lexicon(
+        array_at(letters, of_texts[n_texts]), of_texts, array_at(slots, n_slots),
+        array_at(books, BOOK * n_books), array_at(book_of, n_attributes),
+    )  # fmt: skip
+
+
+@inlined
+def _powers(floats: Any, wide: Any) -> Powers:
+    return Powers(array_at(floats, EXACT_POWER + 1), array_at(wide, 4 * LARGEST_POWER + 2))
+
+
+@ahead(types.void(*KNOWN, LETTERS, WHOLE, WHOLE, FLOATS, WHOLE, INTS, INTS))
+def read_rows(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, floats: Any, wide: Any,
+    n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+    text: Any, n_letters: int, at: int, values: Any, most_rows: int, scratch: Any, found: Any,
+) -> None:  # fmt: skip
+    """Writes the values of the rows of a list whose inside begins at a place.
+
+    Found are how many rows there are, or -1, and where the list ends.
+    """
+    lexicon = _lexicon(
+        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
+    )
+    powers, sent = _powers(floats, wide), array_at(text, n_letters)
+    cells, seen = array_at(values, most_rows * n_attributes), array_at(scratch, 2 * n_attributes)
+    told, row = array_at(found, 2), 0
+    at = behind_blanks(sent, at)
+    is_over, told[0] = sent[at] == END_OF_LIST, GAVE_UP
+    while not is_over:
+        at = read_row(lexicon, powers, sent, at, cells, row, seen) if row < most_rows else GAVE_UP
+        if at < 0:
+            return
+        at, row = behind_blanks(sent, at), row + 1
+        is_over = sent[at] == END_OF_LIST
+        if not is_over:
+            if sent[at] != COMMA:
+                return
+            at = behind_blanks(sent, at + 1)
+    told[0], told[1] = row, at + 1
+
+
+@ahead(types.void(*KNOWN, LETTERS, WHOLE, WHOLE, FLOATS, WHOLE, INTS, INTS))
+def read_columns(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, floats: Any, wide: Any,
+    n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+    text: Any, n_letters: int, at: int, values: Any, n_rows: int, scratch: Any, found: Any,
+) -> None:  # fmt: skip
+    """The same of an object of lists of so many values; what it has not is left as it was."""
+    lexicon = _lexicon(
+        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
+    )
+    powers, sent = _powers(floats, wide), array_at(text, n_letters)
+    cells, seen = array_at(values, n_rows * n_attributes), array_at(scratch, 2 * n_attributes)
+    told, place = array_at(found, 2), 0
+    at = behind_blanks(sent, at)
+    is_over, told[0] = sent[at] == END_OF_OBJECT, GAVE_UP
+    while not is_over:
+        guess = seen[n_attributes + min(place, n_attributes - 1)]
+        attribute, at = read_key(lexicon, guess, sent, at)
+        if attribute < 0 or seen[attribute] == 0:
+            return
+        seen[attribute], book = 0, lexicon.book_of[attribute]
+        at = read_list(lexicon, book, powers, sent, at, cells, attribute * n_rows, n_rows)
+        if at < 0:
+            return
+        at, place = behind_blanks(sent, at), place + 1
+        is_over = sent[at] == END_OF_OBJECT
+        if not is_over:
+            if sent[at] != COMMA:
+                return
+            at = behind_blanks(sent, at + 1)
+    told[0], told[1] = n_rows, at + 1

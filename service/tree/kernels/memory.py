@@ -43,3 +43,14 @@ def move_eight(_context: Any, source: Any, start: Any, target: Any, at: Any) -> 
         return context.get_dummy_value()
 
     return types.void(source, start, target, at), write
+
+
+@written
+def eight_at(_context: Any, source: Any, at: Any) -> Any:
+    """The eight letters at a place in an array, as one number; the first is its lowest part."""
+
+    def write(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        from_ = builder.gep(make_array(source)(context, builder, arguments[0]).data, [arguments[1]])
+        return builder.load(builder.bitcast(from_, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(source, at), write

@@ -17,3 +17,20 @@ NODE = np.dtype(
 N_TOTALS = 2  # numbers per row of a block
 ITEM = 3  # numbers per item of the stack
 END, CLASS, N_LEAVES, MET = range(4)  # marks of a row, which end with the words of what it MET
+
+# of texts that are looked up: where the slots of a book begin, how many there are less one, and
+# the number of its first text
+SLOTS, MASK, FIRST_TEXT = range(3)
+BOOK = 3
+LARGEST_POWER = 64  # of ten, within which numbers are read by kernels
+MOST_DIGITS = 19  # of a whole number that surely fits into 64 bits
+ALL_BITS = (1 << 64) - 1
+SPREAD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd, with bits anywhere
+
+
+def hash_of(first: int, last: int, length: int) -> int:
+    """The hash of a text by its first and last eight letters, as kernels compute it."""
+    mixed = (first * SPREAD[0]) ^ (last * SPREAD[1]) ^ (length * SPREAD[2])
+    mixed &= ALL_BITS
+    # upper bits of a product depend on all bits below them, and the lower ones on few
+    return ((mixed ^ (mixed >> 32)) * SPREAD[0] & ALL_BITS) >> 33

@@ -1,0 +1,196 @@
+"""Small questions are answered where they are heard of, whatever other clients do."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+import pytest
+
+from service.storage.engine import open_store
+from service.web.at_once import MOST, is_small_question
+from tests.server import Web, serving
+from tests.web.conftest import trained
+
+N_THREADS = 2
+PATIENCE = 10.0  # seconds
+ROW = b'{"model":"melons","rows":[{}]}'
+
+
+@pytest.fixture(scope="module")
+def web(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """One process with few threads, which has a model in memory."""
+    place = tmp_path_factory.mktemp("at once")
+    path = place / "bough.db"
+    path.write_bytes(sqlite_template.read_bytes())
+    store = open_store(f"sqlite:///{path}")
+    trained(store)
+    store.dispose()
+    with serving(place, f"sqlite:///{path}", web_workers="1", web_threads=str(N_THREADS)) as web:
+        yield web
+
+
+def request(body: bytes = ROW, *, more: bytes = b"") -> bytes:
+    head = b"POST /predict HTTP/1.1\r\nHost: bough\r\nContent-Type: application/json\r\n"
+    return head + more + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+@contextmanager
+def client_of(web: Web) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", web.port), PATIENCE) as client:
+        yield client
+
+
+def heard(client: socket.socket) -> tuple[int, bytes]:
+    """Status and body of the next answer."""
+    response = HTTPResponse(client)
+    response.begin()
+    return response.status, response.read()
+
+
+def asked(client: socket.socket, body: bytes = ROW) -> tuple[int, bytes]:
+    client.sendall(request(body))
+    return heard(client)
+
+
+def test_who_waits_for_threads_does_not_hold_up_small_questions(web: Web) -> None:
+    with ExitStack() as stack, client_of(web) as client:
+        assert asked(client)[0] == 200  # it is in memory now
+        for _ in range(3 * N_THREADS):
+            half = stack.enter_context(client_of(web))
+            half.sendall(request(b" " * 1000 + ROW)[:-1])
+
+        answers = [asked(client) for _ in range(5)]
+        with client_of(web) as newcomer:
+            answers.append(asked(newcomer))
+
+    assert [status for status, _ in answers] == [200] * 6
+    assert len({body for _, body in answers}) == 1
+
+
+def test_a_question_may_come_in_pieces(web: Web) -> None:
+    with client_of(web) as client:
+        whole = asked(client)
+        for place in (5, 60, len(request()) - 10):
+            client.sendall(request()[:place])
+            with client_of(web) as other:  # by now the first piece was heard
+                assert asked(other) == whole
+            client.sendall(request()[place:])
+
+            assert heard(client) == whole
+
+
+def test_questions_that_come_together_are_answered_in_their_order(web: Web) -> None:
+    bodies = [ROW, b'{"model":"melons","rows":[{},{}]}', b'{"model":"nobody","rows":[{}]}', ROW]
+    with client_of(web) as client:
+        alone = [asked(client, body)[0] for body in bodies]
+        client.sendall(b"".join(map(request, bodies)))
+        with client.makefile("rb") as answers:
+            together = [next_in(answers) for _ in bodies]
+
+    assert alone == [status for status, _ in together] == [200, 200, 404, 200]
+    assert [1, 2] == [len(orjson.loads(body)["predictions"]) for _, body in together[:2]]
+
+
+def next_in(answers: BinaryIO) -> tuple[int, bytes]:
+    """Status and body of the next of many answers."""
+    status, length = int(answers.readline().split()[1]), 0
+    while (line := answers.readline()) != b"\r\n":
+        name, _, value = line.partition(b":")
+        length = int(value) if name.lower() == b"content-length" else length
+    return status, answers.read(length)
+
+
+def test_who_does_not_read_holds_up_nobody_and_gets_all_answers(web: Web) -> None:
+    body = b'{"model":"melons","rows":[%b]}' % b",".join([b"{}"] * 300)
+    n_questions = 400
+    with client_of(web) as other:
+        usual = asked(other)
+        _, answer = asked(other, body)
+        with socket.socket() as silent:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            silent.settimeout(PATIENCE)
+            silent.connect(("127.0.0.1", web.port))
+            silent.sendall(request(body))
+            for _ in range(20):
+                assert asked(other) == usual
+            told = heard(silent)
+            for _ in range(n_questions // 100):
+                silent.sendall(request(body))
+                assert asked(other) == usual
+                assert heard(silent) == told
+
+    assert told == (200, answer)
+
+
+def test_what_goes_wrong_is_told_as_by_threads(web: Web) -> None:
+    wrong = b'{"model":"melons","rows":[{"colour":[]}]}'
+    with client_of(web) as client, client_of(web) as other:
+        assert asked(client)[0] == 200
+        status, told = asked(client, wrong)
+        client.sendall(request(wrong)[:20])
+        assert asked(other)[0] == 200  # by now the beginning has gone to a thread
+        client.sendall(request(wrong)[20:])
+        by_thread, expected = heard(client)
+
+    assert status == by_thread == 422
+    assert orjson.loads(told)["errors"] == orjson.loads(expected)["errors"]
+
+
+def test_the_last_answer_says_so(web: Web) -> None:
+    with client_of(web) as client:
+        assert asked(client)[0] == 200
+        client.sendall(request(more=b"Connection: close\r\n"))
+        response = HTTPResponse(client)
+        response.begin()
+        response.read()
+
+        assert response.getheader("Connection") == "close"
+        assert client.recv(1) == b""
+
+
+def peeked(sent: bytes) -> bool:
+    """Whether what was sent is taken for a small question about what is at hand."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(sent)
+        ours.setblocking(False)
+        return is_small_question(ours, lambda path, body: (path, body) == ("/predict", ROW))
+
+
+def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
+    assert peeked(request())
+    assert peeked(request().replace(b"Content-Length", b"content-LENGTH"))
+    assert peeked(request() + b"POST /predict HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        request()[:-1],
+        request()[: -len(ROW)],
+        request()[:-30],
+        b"GET" + request()[4:],
+        request().replace(b"/predict", b"/train"),
+        request().replace(b"HTTP/1.1", b"HTTP/1.0"),
+        request().replace(b"Content-Length", b"Content-Length-"),
+        request(more=b"Transfer-Encoding: chunked\r\n"),
+        request(more=b"expect: 100-continue\r\n"),
+        request(more=b"UPGRADE : h2c\r\n"),
+        request(ROW + b" "),
+        request(b" " * (MOST + 1)),
+    ],
+)
+def test_all_others_are_left_to_threads(sent: bytes) -> None:
+    assert not peeked(sent)
+
+
+def test_who_has_gone_is_left_to_threads() -> None:
+    ours, theirs = socket.socketpair()
+    ours.close()
+    with theirs:
+        assert not is_small_question(ours, lambda _path, _body: True)
