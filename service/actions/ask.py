@@ -26,7 +26,7 @@ def _spaced(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.replace(" ", r"[ \t\n\r]*").encode())
 
 
-WORTH = 2_000  # bytes of a body from which on native code reads it sooner
+WORTH = 4_000  # bytes of a body from which on native code reads it sooner
 # A body up to the inside of its rows or columns, and from there on, as they mostly are.
 OPENING = _spaced(
     r' \{ (?:"model" : "([^"\\\x00-\x1f]*)" , )?(?:"version" : ([1-9][0-9]{0,8}) , )?'
