@@ -68,7 +68,7 @@ def post_worker_init(worker: Any) -> None:
     context.warmth.start()
     if isinstance(worker, ThreadWorker):
         share_out(worker, _board)
-        answer_at_once(worker, worker.wsgi.wsgi_app.is_at_hand)
+        answer_at_once(worker, worker.wsgi.wsgi_app.tell)
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
     # so that streams do not hold it up
     worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive

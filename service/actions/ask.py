@@ -82,28 +82,26 @@ def ask_natively(sent: bytes, name: str | None, find: Find, settings: Settings) 
     read = READERS.get(opening[3] + opening[4])
     if read is None or ready is None or ready.form is None or ready.reader is None:
         return None
-    found = read(ready.reader, sent, opening.end(), settings.max_predict_rows)
+    found = read(ready.reader, sent, opening.end(), most_rows(ready, ready.form, settings))
     closing = None if found is None else CLOSING.fullmatch(sent, found[1])
     if found is None or closing is None or len(found[0]) == 0:
-        return None
-    if is_too_much(len(found[0]), ready, ready.form, settings):
         return None
     return reply_to(ready, found[0], (closing[1] or b"rows").decode())
 
 
 def _answer(ready: Ready, form: Form, question: Question, settings: Settings) -> bytes | None:
     n_rows = count_rows(question)
-    if n_rows is None or is_too_much(n_rows, ready, form, settings):
+    if n_rows is None or n_rows > most_rows(ready, form, settings):
         return None
     return reply(ready, form, question, n_rows)
 
 
-def is_too_much(n_rows: int, ready: Ready, form: Form, settings: Settings) -> bool:
-    """Whether so many rows may be beyond a limit: not all names need be there."""
-    return (
-        n_rows > settings.max_predict_rows
-        or n_rows * form.n_names > settings.max_train_cells
-        or n_rows * len(ready.loaded.version.classes) > settings.max_answer_cells
+def most_rows(ready: Ready, form: Form, settings: Settings) -> int:
+    """How many rows are surely within all limits: not all names need be there."""
+    return min(
+        settings.max_predict_rows,
+        settings.max_train_cells // form.n_names,
+        settings.max_answer_cells // max(len(ready.loaded.version.classes), 1),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from service.actions.ask import START, Find, at_the_start, is_too_much, meant
+from service.actions.ask import START, Find, at_the_start, meant, most_rows
 from service.actions.form import UNREADABLE, Form, fitting, values_of
 from service.actions.reading import read_rows
 from service.actions.ready import Ready
@@ -42,7 +42,7 @@ def ask_in_parts(
     pieces, n_rows = [ready.head + b"["], 0
     for some in _rows(sent, rows.end(), ready, ready.form):
         n_rows += 0 if some is None else len(some)
-        if some is None or is_too_much(n_rows, ready, ready.form, settings):
+        if some is None or n_rows > most_rows(ready, ready.form, settings):
             return None
         if len(some):
             told = joined(ready, some)

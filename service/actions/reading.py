@@ -80,10 +80,11 @@ def _slots(texts: Iterable[str], first: int) -> Ints | None:
         if first > 0 and ODD.search(text.decode()):  # of names none is odd
             continue  # whoever writes it as it is does not mean it
         start = hash_of(_number(text[:8]), _number(text[-8:] if text[8:] else b""), len(text))
-        free = [at for at in range(start, start + MOST_STEPS) if slots[at % size] < 0]
-        if not free:
+        steps = range(start, start + MOST_STEPS)
+        free = next((at % size for at in steps if slots[at % size] < 0), None)
+        if free is None:
             return None
-        slots[free[0] % size] = number
+        slots[free] = number
     return slots
 
 

@@ -7,16 +7,18 @@ every request must hold here too: its id, its headers, its log line, the limits 
 import logging
 import re
 from collections.abc import Iterable
+from functools import partial
 from io import BytesIO
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn
 
 from flask import Flask
 
-from service.actions.ask import ask, at_the_start
+from service.actions.ask import ask
 from service.actions.names import Selected
 from service.actions.ready import Ready
 from service.errors import BoughError
+from service.web.at_once import Basket, Told
 from service.web.bulk import answer_arrow
 from service.web.context import EXTENSION, Context
 from service.web.media import ARROW, JSON, TYPES
@@ -38,7 +40,8 @@ ACCEPTED = {  # what may be accepted so that a body is answered in its own form
 }
 
 JSON_HEADERS = [("Content-Type", TYPES[JSON])]
-Told: TypeAlias = tuple[bytes, list[tuple[str, str]]]  # an answer, and its own headers
+COLUMNS, START_BYTES = re.compile(rb'"columns"'), 500  # which stand at the start of a body
+AT_ONCE = 1 << 17  # answers of leaves, of all rows, that are looked at in a millisecond or two
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +65,9 @@ class Lane:
     ) -> Iterable[bytes]:
         """The answer to a request."""
         started = perf_counter()
-        name = _asked(environ)
-        told = None
-        if name is not None and _is_plain(environ):
+        name, client = _asked(environ), environ.get("gunicorn.socket")
+        told = client.told if isinstance(client, Basket) else None
+        if told is None and name is not None and _is_plain(environ):
             told = self._answer(environ, name)
         if told is None:
             environ[STARTED] = started
@@ -76,11 +79,24 @@ class Lane:
         start_response("200 OK", lengths + packing + headers_of(request_id))
         return [answer]
 
-    def is_at_hand(self, path: str, sent: bytes) -> bool:
-        """Whether a question is about a version that is in memory, as far as its start tells."""
+    def tell(self, path: str, headers: dict[str, str], sent: bytes) -> Told | None:
+        """The answer to a small question, from memory and without waiting for anything."""
         name = _named(path)
-        selected = None if name is None else at_the_start(sent, name or None)
-        return selected is not None and self._memory.fresh(selected) is not None
+        if name is None or not _is_told_plainly(headers):
+            return None
+        find = partial(self._find_at_hand, _most_rows(sent))
+        try:
+            answer = ask(sent, name or None, find, self._settings)
+        except Exception:
+            log.exception("the lane broke")  # a thread may still find the way
+            return None
+        return None if answer is None else (answer, JSON_HEADERS)
+
+    def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
+        """A version that tells so many rows soon."""
+        ready = self._memory.fresh(selected)
+        teller = None if ready is None else ready.loaded.teller
+        return None if teller is None or n_rows * teller.row_answers > AT_ONCE else ready
 
     def _answer(self, environ: "WSGIEnvironment", name: str) -> Told | None:
         sent = self._read(environ)
@@ -154,6 +170,21 @@ def _named(path: str) -> str | None:
         return name.encode("latin-1").decode()  # WSGI has bytes as latin-1
     except UnicodeError:
         return None
+
+
+def _is_told_plainly(headers: dict[str, str]) -> bool:
+    """The same of headers: whether a body comes as it is, and is to be answered in JSON."""
+    return (
+        headers.get("accept", "*/*") in _JSON
+        and ACCEPTED.get(headers.get("content-type", "")) is _JSON
+        and "content-encoding" not in headers
+    )
+
+
+def _most_rows(sent: bytes) -> int:
+    """How many rows a body may have at the most."""
+    n_values = sent.count(b",") if COLUMNS.search(sent, 0, START_BYTES) else 0
+    return sent.count(b"{") + n_values
 
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:
