@@ -106,11 +106,11 @@ def _begin(shape: Shape, values: Values, n_rows: int, space: Space, slate: Slate
 
 @inlined
 def _push(space: Space, n_items: int, node: int, start: int, end: int) -> int:
-    """How many items the stack has with this one."""
+    """How many items the stack has with this one, unless nobody is in its list."""
     space.stack[U(n_items * ITEM)] = node
     space.stack[U(n_items * ITEM + 1)] = start
     space.stack[U(n_items * ITEM + 2)] = end
-    return n_items + 1
+    return n_items + np.int64(end > start)
 
 
 @inlined
@@ -203,11 +203,10 @@ def _send(grove: Grove, shape: Shape, node: int, item: int, space: Space) -> int
     """The items with those of all branches, and of who ends at the node."""
     at, start = grove.nodes[node], space.stack[U(item * ITEM + 1)]
     end, n_branches = space.stack[U(item * ITEM + 2)], at["n_branches"]
-    n_items = item
     for branch in range(n_branches + 1):
         list_start = end + branch * (end - start)
-        below = at["first"] + branch if branch < n_branches else -1 - node
-        n_items = _push(space, n_items, below, list_start, list_start)
+        space.stack[U((item + branch) * ITEM + 1)] = list_start
+        space.stack[U((item + branch) * ITEM + 2)] = list_start
     for place in range(start, end):
         row, weight = space.rows[U(place)], space.weights[U(place)]
         value = space.cells[U(at["attribute"] * space.most_rows + row)]
@@ -224,6 +223,17 @@ def _send(grove: Grove, shape: Shape, node: int, item: int, space: Space) -> int
             share = grove.share[U(at["first"] + below)]
             if share > 0.0:
                 _append(space, item + below, row, weight * share)
+    return _kept(at["first"], node, item, n_branches, space)
+
+
+@inlined
+def _kept(first: int, node: int, item: int, n_branches: int, space: Space) -> int:
+    """The items without those in whose lists nobody is."""
+    n_items = item
+    for branch in range(n_branches + 1):
+        place = U((item + branch) * ITEM)
+        below = first + branch if branch < n_branches else -1 - node
+        n_items = _push(space, n_items, below, space.stack[place + U(1)], space.stack[place + U(2)])
     return n_items
 
 
@@ -234,8 +244,6 @@ def _lead(grove: Grove, shape: Shape, n_rows: int, space: Space, slate: Slate) -
     while n_items > 0:
         n_items -= 1
         start, end = space.stack[U(n_items * ITEM + 1)], space.stack[U(n_items * ITEM + 2)]
-        if start == end:
-            continue
         node = space.stack[U(n_items * ITEM)]
         if node < 0 or grove.nodes[node]["first"] == node:
             node = max(node, -1 - node)
