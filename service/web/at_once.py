@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from selectors import EVENT_READ
 from socket import MSG_PEEK
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any, TypeAlias
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
@@ -34,6 +34,7 @@ class Basket:
     """In the place of a socket: what is told already, and where it is gathered to be sent."""
 
     told: Told
+    started: float  # when it was begun to be told, by the clock that measures requests
     parts: list[bytes] = field(default_factory=list)
 
     def sendall(self, data: bytes) -> None:
@@ -106,12 +107,13 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
+        started = perf_counter()
         told = told_of(conn.sock, self.tell)
         if told is None:
             self.submit(conn)
             return
         try:
-            answer(self.worker, conn, told)
+            answer(self.worker, conn, Basket(told, started))
         except Exception:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
@@ -148,10 +150,10 @@ def _headers(sent: bytes, start: int, end: int) -> dict[str, str] | None:
     return headers
 
 
-def answer(worker: Any, conn: Any, told: Told) -> None:
+def answer(worker: Any, conn: Any, basket: Basket) -> None:
     """Answers a request that has come whole; whatever the client does, nobody waits for it."""
     conn.init()
-    client, basket = conn.sock, Basket(told)
+    client = conn.sock
     client.setblocking(False)
     conn.sock = basket
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from flask import Flask
 
-from service.actions.ask import ask
+from service.actions.ask import Find, ask
 from service.actions.names import Selected
 from service.actions.ready import Ready
 from service.errors import BoughError
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 PREDICT, MODELS = "/predict", "/models/"
 LENGTH = re.compile("[0-9]{1,15}")
-_JSON = frozenset({"*/*", "application/json", "application/json, text/plain, */*"})
+ANYTHING, AS_IT_IS = "*/*", "identity"
+_JSON = frozenset({ANYTHING, "application/json", "application/json, text/plain, */*"})
 ACCEPTED = {  # what may be accepted so that a body is answered in its own form
     "application/json": _JSON,
     "application/json; charset=utf-8": _JSON,
-    TYPES[ARROW]: frozenset({"*/*", TYPES[ARROW]}),
+    TYPES[ARROW]: frozenset({ANYTHING, TYPES[ARROW]}),
 }
 
 JSON_HEADERS = [("Content-Type", TYPES[JSON])]
@@ -64,10 +65,11 @@ class Lane:
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """The answer to a request."""
-        started = perf_counter()
+        started, told = perf_counter(), None
         name, client = _asked(environ), environ.get("gunicorn.socket")
-        told = client.told if isinstance(client, Basket) else None
-        if told is None and name is not None and _is_plain(environ):
+        if isinstance(client, Basket):
+            started, told = client.started, client.told
+        elif name is not None and _is_plain(environ):
             told = self._answer(environ, name)
         if told is None:
             environ[STARTED] = started
@@ -81,16 +83,14 @@ class Lane:
 
     def tell(self, path: str, headers: dict[str, str], sent: bytes) -> Told | None:
         """The answer to a small question, from memory and without waiting for anything."""
-        name = _named(path)
-        if name is None or not _is_told_plainly(headers):
+        name, wanted = _named(path), headers.get("accept", ANYTHING)
+        type_ = headers.get("content-type", "")
+        is_plain = _is_own_form(type_, wanted, headers.get("content-encoding", AS_IT_IS))
+        if name is None or not is_plain or type_ == TYPES[ARROW]:
             return None
-        find = partial(self._find_at_hand, _most_rows(sent))
-        try:
-            answer = ask(sent, name or None, find, self._settings)
-        except Exception:
-            log.exception("the lane broke")  # a thread may still find the way
+        if len(sent) > self._settings.max_body_bytes:
             return None
-        return None if answer is None else (answer, JSON_HEADERS)
+        return self._ask(sent, name, partial(self._find_at_hand, _most_rows(sent)))
 
     def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
         """A version that tells so many rows soon."""
@@ -102,14 +102,17 @@ class Lane:
         sent = self._read(environ)
         if sent is None:
             return None
+        if environ["CONTENT_TYPE"] == TYPES[ARROW]:
+            return self._ask_arrow(sent, name)
+        return self._ask(sent, name, self._find)
+
+    def _ask(self, sent: bytes, name: str, find: Find) -> Told | None:
         try:
-            if environ["CONTENT_TYPE"] == TYPES[ARROW]:
-                return self._ask_arrow(sent, name)
-            answer = ask(sent, name or None, self._find, self._settings)
-            return None if answer is None else (answer, JSON_HEADERS)
+            answer = ask(sent, name or None, find, self._settings)
         except Exception:
             log.exception("the lane broke")  # the long way may still lead there
             return None
+        return None if answer is None else (answer, JSON_HEADERS)
 
     def _ask_arrow(self, sent: bytes, name: str) -> Told | None:
         ready = self._find((name, None)) if name else None
@@ -117,6 +120,9 @@ class Lane:
             return None if ready is None else answer_arrow(sent, ready, self._settings)
         except BoughError:
             return None  # which is told by those who read by hand
+        except Exception:
+            log.exception("the lane broke")
+            return None
 
     def _read(self, environ: "WSGIEnvironment") -> bytes | None:
         """The body, which is left to be read again; None if it does not come whole."""
@@ -172,13 +178,9 @@ def _named(path: str) -> str | None:
         return None
 
 
-def _is_told_plainly(headers: dict[str, str]) -> bool:
-    """The same of headers: whether a body comes as it is, and is to be answered in JSON."""
-    return (
-        headers.get("accept", "*/*") in _JSON
-        and ACCEPTED.get(headers.get("content-type", "")) is _JSON
-        and "content-encoding" not in headers
-    )
+def _is_own_form(type_: str, accept: str, encoding: str) -> bool:
+    """Whether a body comes as it is, and is to be answered in its own form."""
+    return accept in ACCEPTED.get(type_, ()) and encoding == AS_IT_IS
 
 
 def _most_rows(sent: bytes) -> int:
@@ -189,9 +191,9 @@ def _most_rows(sent: bytes) -> int:
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:
     """Whether a body comes as it is and of known length, and is to be answered in its own form."""
+    type_, accept = environ.get("CONTENT_TYPE", ""), environ.get("HTTP_ACCEPT", ANYTHING)
     return (
-        environ.get("HTTP_ACCEPT", "*/*") in ACCEPTED.get(environ.get("CONTENT_TYPE", ""), ())
-        and environ.get("HTTP_CONTENT_ENCODING", "identity") == "identity"
+        _is_own_form(type_, accept, environ.get("HTTP_CONTENT_ENCODING", AS_IT_IS))
         and not environ.get("QUERY_STRING")
         and LENGTH.fullmatch(environ.get("CONTENT_LENGTH", "")) is not None
     )

@@ -327,3 +327,46 @@ def test_an_alias_that_is_moved_here_is_followed_at_once(
     client.delete("/models/melons/aliases/best")
 
     problem(client.post("/predict", json={"model": "melons@best", "rows": []}), 404)
+
+
+PLAIN = {"content-type": JSON}
+SMALL = json.dumps({"model": "melons", "rows": [ROW]}).encode()
+
+
+def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> None:
+    lane, later = lane_of(app), ask(Client(app.wsgi_app), SMALL)
+    columns = json.dumps({"columns": {"density": [0.1, None]}}).encode()
+
+    assert lane.tell("/predict", PLAIN, SMALL) == (later.data, [("Content-Type", JSON)])
+    assert lane.tell("/models/melons/predict", PLAIN, columns) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "sent"),
+    [
+        ("/predict", PLAIN, SMALL.replace(b"melons", b"nobody")),
+        ("/predict?x=1", PLAIN, SMALL),
+        ("/models", PLAIN, SMALL),
+        ("/predict", {}, SMALL),
+        ("/predict", PLAIN | {"accept": "text/csv"}, SMALL),
+        ("/predict", PLAIN | {"content-encoding": "gzip"}, SMALL),
+        ("/predict", {"content-type": "application/vnd.apache.arrow.stream"}, SMALL),
+        ("/predict", PLAIN, SMALL.replace(b"black", b"purple")),
+        ("/predict", PLAIN, SMALL[:-1] + b', "model": "nobody"}'),
+        ("/predict", PLAIN, json.dumps({"model": "melons", "rows": [{}] * 50_000}).encode()),
+        ("/predict", PLAIN, SMALL + b" " * (SETTINGS.max_body_bytes - len(SMALL) + 1)),
+    ],
+)
+def test_whatever_would_take_long_or_must_be_looked_up_is_not_told_at_once(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, path: str, headers: dict[str, str], sent: bytes
+) -> None:
+    assert ask(Client(app.wsgi_app), SMALL).status_code == 200  # it is in memory now
+    monkeypatch.setattr(Memory, "find", nobody)
+
+    assert lane_of(app).tell(path, headers, sent) is None
+
+
+def test_what_breaks_is_not_told_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.web.lane.ask", nobody)
+
+    assert lane_of(app).tell("/predict", PLAIN, SMALL) is None
