@@ -14,12 +14,12 @@ from typing import Any
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
+from service.heap import keep_memory
 from service.logs import logging_config
 from service.settings import read_settings
 from service.web.at_once import answer_at_once
 from service.web.board import Board, share_out
 from service.web.context import EXTENSION, IS_LEAVING, Context
-from service.web.heap import keep_memory
 
 _settings = read_settings(os.environ)
 _board = Board()

@@ -19,7 +19,17 @@ settings.register_profile("ci", max_examples=100, deadline=None, derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 TEMPLATE = f"bough_template_{os.getpid()}"
+# The files that take longest, so that no process is left alone with one of them at the end.
+LONGEST = (
+    "tests/faults/", "tests/jobs/test_processes.py", "tests/web/test_events.py",
+    "tests/test_web_processes.py", "tests/test_cli", "tests/test_warm.py", "tests/jobs/",
+)  # fmt: skip
 numbers = count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with what takes longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.data import Rows, Schema
 from bench.peers.worker import Peer, Settings, serve
+from service.heap import keep_memory
 from service.tree.attribute import Attribute, Kind
 from service.tree.compiled import compile_tree
 from service.tree.dataset import Dataset
@@ -54,4 +55,5 @@ def predicted(tree: Tree, rows: Rows) -> Any:
 
 
 if __name__ == "__main__":
+    keep_memory()  # as the process of a training does
     serve(Peer(prepare, lambda tree: int(tree.is_reached.sum()), predicted))

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from service.actions.results import Report, Scored, Trained
 from service.confine import bounded
 from service.errors import BoughError, Unavailable
+from service.heap import keep_memory
 from service.jobs.problems import out_of_memory, refused
 from service.logs import configure_logging
 from service.points import passing
@@ -66,6 +67,7 @@ def run(order: Order, pipe: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     Thread(target=_die_with_parent, daemon=True).start()
     configure_logging(order.log_level)
+    keep_memory()
     ending = _ending(order, make_reporter(pipe))
     passing("child-sending")
     pipe.send(ending)

@@ -1,7 +1,7 @@
 """Kernels that processes without numba call: functions of whole numbers and bare addresses."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import from_dtype, types
 
@@ -168,21 +168,40 @@ def _texts(letters: Any, starts: Any, n_texts: int) -> Texts:
     return Texts(array_at(letters, of_texts[n_texts]), of_texts)
 
 
+class Desk(NamedTuple):
+    """What is read by, what is read, and where it is written down."""
+
+    lexicon: Lexicon
+    powers: Powers
+    sent: Any
+    cells: Any
+    seen: Any  # two numbers for each attribute
+    told: Any  # how many rows there are, or -1, and where they end
+
+
 @inlined
-def _lexicon(
-    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, n_texts: int, n_slots: int,
-    n_books: int, n_attributes: int,
-) -> Lexicon:  # fmt: skip
+def _desk(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, floats: Any, wide: Any,
+    n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+    text: Any, n_letters: int, values: Any, most_rows: int, scratch: Any, found: Any,
+) -> Desk:  # fmt: skip
     of_texts = array_at(starts, n_texts + 1)
-    return Lexicon(
+    lexicon = Lexicon(
         array_at(letters, of_texts[n_texts]), of_texts, array_at(slots, n_slots),
         array_at(books, BOOK * n_books), array_at(book_of, n_attributes),
     )  # fmt: skip
+    powers = Powers(array_at(floats, EXACT_POWER + 1), array_at(wide, 4 * LARGEST_POWER + 2))
+    cells, seen = array_at(values, most_rows * n_attributes), array_at(scratch, 2 * n_attributes)
+    return Desk(lexicon, powers, array_at(text, n_letters), cells, seen, array_at(found, 2))
 
 
 @inlined
-def _powers(floats: Any, wide: Any) -> Powers:
-    return Powers(array_at(floats, EXACT_POWER + 1), array_at(wide, 4 * LARGEST_POWER + 2))
+def _next(sent: Any, at: int, end_letter: int) -> tuple[bool, int]:
+    """Whether a list or object is over, and where it goes on: -1 if it does neither."""
+    at = behind_blanks(sent, at)
+    if sent[at] == end_letter:
+        return True, at + 1
+    return False, behind_blanks(sent, at + 1) if sent[at] == COMMA else GAVE_UP
 
 
 @ahead(types.void(*KNOWN, LETTERS, WHOLE, WHOLE, FLOATS, WHOLE, INTS, INTS))
@@ -195,25 +214,25 @@ def read_rows(
 
     Found are how many rows there are, or -1, and where the list ends.
     """
-    lexicon = _lexicon(
-        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
-    )
-    powers, sent = _powers(floats, wide), array_at(text, n_letters)
-    cells, seen = array_at(values, most_rows * n_attributes), array_at(scratch, 2 * n_attributes)
-    told, row = array_at(found, 2), 0
+    desk = _desk(
+        letters, starts, slots, books, book_of, floats, wide, n_texts, n_slots, n_books,
+        n_attributes, text, n_letters, values, most_rows, scratch, found,
+    )  # fmt: skip
+    sent, row, desk.told[0] = desk.sent, 0, GAVE_UP
     at = behind_blanks(sent, at)
-    is_over, told[0] = sent[at] == END_OF_LIST, GAVE_UP
+    is_over = sent[at] == END_OF_LIST
+    at += 1 if is_over else 0
     while not is_over:
-        at = read_row(lexicon, powers, sent, at, cells, row, seen) if row < most_rows else GAVE_UP
+        if row == most_rows:
+            return
+        at = read_row(desk.lexicon, desk.powers, sent, at, desk.cells, row, desk.seen)
         if at < 0:
             return
-        at, row = behind_blanks(sent, at), row + 1
-        is_over = sent[at] == END_OF_LIST
-        if not is_over:
-            if sent[at] != COMMA:
-                return
-            at = behind_blanks(sent, at + 1)
-    told[0], told[1] = row, at + 1
+        is_over, at = _next(sent, at, END_OF_LIST)
+        if at < 0:
+            return
+        row += 1
+    desk.told[0], desk.told[1] = row, at
 
 
 @ahead(types.void(*KNOWN, LETTERS, WHOLE, WHOLE, FLOATS, WHOLE, INTS, INTS))
@@ -223,27 +242,26 @@ def read_columns(
     text: Any, n_letters: int, at: int, values: Any, n_rows: int, scratch: Any, found: Any,
 ) -> None:  # fmt: skip
     """The same of an object of lists of so many values; what it has not is left as it was."""
-    lexicon = _lexicon(
-        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
-    )
-    powers, sent = _powers(floats, wide), array_at(text, n_letters)
-    cells, seen = array_at(values, n_rows * n_attributes), array_at(scratch, 2 * n_attributes)
-    told, place = array_at(found, 2), 0
+    desk = _desk(
+        letters, starts, slots, books, book_of, floats, wide, n_texts, n_slots, n_books,
+        n_attributes, text, n_letters, values, n_rows, scratch, found,
+    )  # fmt: skip
+    sent, place, desk.told[0] = desk.sent, 0, GAVE_UP
     at = behind_blanks(sent, at)
-    is_over, told[0] = sent[at] == END_OF_OBJECT, GAVE_UP
+    is_over = sent[at] == END_OF_OBJECT
+    at += 1 if is_over else 0
     while not is_over:
-        guess = seen[n_attributes + min(place, n_attributes - 1)]
-        attribute, at = read_key(lexicon, guess, sent, at)
-        if attribute < 0 or seen[attribute] == 0:
+        guess = desk.seen[n_attributes + min(place, n_attributes - 1)]
+        attribute, at = read_key(desk.lexicon, guess, sent, at)
+        if attribute < 0 or desk.seen[attribute] == 0:
             return
-        seen[attribute], book = 0, lexicon.book_of[attribute]
-        at = read_list(lexicon, book, powers, sent, at, cells, attribute * n_rows, n_rows)
+        desk.seen[attribute], book = 0, desk.lexicon.book_of[attribute]
+        first = attribute * n_rows
+        at = read_list(desk.lexicon, book, desk.powers, sent, at, desk.cells, first, n_rows)
         if at < 0:
             return
-        at, place = behind_blanks(sent, at), place + 1
-        is_over = sent[at] == END_OF_OBJECT
-        if not is_over:
-            if sent[at] != COMMA:
-                return
-            at = behind_blanks(sent, at + 1)
-    told[0], told[1] = n_rows, at + 1
+        is_over, at = _next(sent, at, END_OF_OBJECT)
+        if at < 0:
+            return
+        place += 1
+    desk.told[0], desk.told[1] = n_rows, at
