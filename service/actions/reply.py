@@ -1,7 +1,7 @@
 """Replying: the bytes of the answer to a question that fits its version's form.
 
 A row that knows its way to a leaf is answered by that leaf's text; the others by what is mixed of
-the leaves that they come to. Few rows take the way in plain Python, many in numpy.
+the leaves that they come to. Few rows take the way in plain Python, many in native code.
 """
 
 from collections.abc import Iterator, Sequence
