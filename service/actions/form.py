@@ -23,7 +23,7 @@ from service.tree.few import Codes, Row
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 FORM_BYTES, FIELD_BYTES = 8_000, 1_500  # about what the types take, and each name in them
 PLAIN = str | float | bool | None  # what is no input may be anything, but then it is read by hand
-ODD = re.compile(r'["\\\x00-\x1f]')
+ODD = re.compile(r'["\\\x00-\x1f]')  # what JSON does not write as it is
 WHOLE = re.compile("0|-?[1-9][0-9]{0,14}")  # the text of a number that is whole as a float too
 
 

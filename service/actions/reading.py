@@ -3,7 +3,6 @@
 Only what is as it mostly is can be read so; whatever else is in a body is left to its form.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from service.actions.form import ODD
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
 from service.tree.kernels.shapes import LARGEST_POWER, hash_of
@@ -20,7 +20,6 @@ from service.tree.native import Native, Natives
 from service.tree.tell import address_of
 
 PAD = bytes(16)  # behind what is read, since kernels look at eight letters at a time
-ODD = re.compile(r'["\\\x00-\x1f]')  # what JSON does not write as it is
 MOST_STEPS = 32  # from a hash to its text
 FEW = 1 << 16  # letters for which it does not pay to let other threads go first
 

@@ -86,7 +86,7 @@ def make_ready(loaded: Loaded) -> Ready:
     return Ready(
         loaded=loaded,
         form=form,
-        reader=make_reader(version.attributes, loaded.natives),
+        reader=None if form is None else make_reader(version.attributes, loaded.natives),
         few=make_few(compiled, codes),
         texts=Texts(loaded, compiled.n_bytes * 7 // 10),
         wording=make_wording(version),

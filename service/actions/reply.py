@@ -130,8 +130,7 @@ def _few(ready: Ready, form: Form, rows: Sequence[Row]) -> list[bytes] | None:
     lost = [numbers_of(form, rows[at]) for at, leaf in enumerate(leaves) if leaf == LOST]
     if not lost:
         return ready.texts.of(leaves)
-    told = tell_rows(ready, np.array(lost, dtype=np.float64))
-    return _in_order(ready, leaves, _by_hand(ready, told))
+    return _in_order(ready, leaves, many(ready, np.array(lost, dtype=np.float64)))
 
 
 def _in_order(ready: Ready, leaves: Sequence[int], told: list[bytes]) -> list[bytes]:
