@@ -16,8 +16,7 @@ from service.actions.form import ODD
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
 from service.tree.kernels.shapes import LARGEST_POWER, hash_of
-from service.tree.native import Native, Natives
-from service.tree.tell import address_of
+from service.tree.native import Native, Natives, address_of
 
 PAD = bytes(16)  # behind what is read, since kernels look at eight letters at a time
 MOST_STEPS = 32  # from a hash to its text
@@ -143,13 +142,13 @@ def _read(
     reader: Reader, kernel: Native, sent: bytes, at: int, values: Floats, n_rows: int
 ) -> tuple[int, int]:
     """How many rows were read, -1 for something unknown, and where they end."""
-    letters = np.frombuffer(sent + PAD, dtype=np.uint8)
+    letters = sent + PAD
     scratch = np.full(2 * reader.n_attributes + 2, -1, dtype=np.int64)
     scratch[reader.n_attributes : -2] = np.arange(reader.n_attributes)
     place = address_of(scratch)
     call: Callable[..., None] = kernel if len(letters) <= FEW else kernel.at_length
     call(
-        *reader.arguments, address_of(letters), len(letters), at, address_of(values), n_rows,
+        *reader.arguments, letters, len(letters), at, address_of(values), n_rows,
         place, place + 16 * reader.n_attributes,
     )  # fmt: skip
     return int(scratch[-2]), int(scratch[-1])

@@ -15,7 +15,7 @@ import orjson
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
 from service.actions.predict import Answer, in_arrays, phrase_of
 from service.actions.ready import Ready, written
-from service.actions.wording import Worded, listed, make_leaves, worded
+from service.actions.wording import Worded, listed, worded
 from service.tree.arrays import Floats
 from service.tree.few import LOST, Row, leaf_of
 from service.tree.kernels.shapes import MET
@@ -105,12 +105,10 @@ def many(ready: Ready, values: Floats) -> list[bytes]:
 
 def _words(ready: Ready, told: Told) -> Iterator[Worded] | None:
     """The texts of rows by native code; None where Python is faster, or there is none."""
-    natives, ends = ready.loaded.natives, told.ends
-    n_lost = np.count_nonzero(ends < 0)
+    natives, n_lost = ready.loaded.natives, np.count_nonzero(told.ends < 0)
     if natives is None or n_lost <= FEW_LOST or not told.leaves.all():
         return None
-    leaves = make_leaves(ends[ends >= 0], len(ready.loaded.compiled.tree), ready.texts.of)
-    return worded(ready.wording, natives.write_rows, told, leaves)
+    return worded(ready.wording, natives.write_rows, told, ready.texts.of)
 
 
 def _by_hand(ready: Ready, told: Told) -> list[bytes]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +12,18 @@ import orjson
 
 from service.storage.records import Version
 from service.tree.arrays import Ints
-from service.tree.native import Native
-from service.tree.tell import Told, address_of
+from service.tree.native import Native, address_of
+from service.tree.tell import Told
 
 MOST_BYTES = 1 << 23  # of text that is written at once, where rows have very many names
+FEW_KNOWN = 100  # rows for which it does not pay to write the text of a leaf once
 FEW = 1000  # rows for which it does not pay to let other threads go first
 NUMBER_BYTES = 20  # of the longest whole number
 UNSURE = b',"certain":false}'
 ROOM = bytes(24)  # behind a text, since the kernel copies more letters than it needs
+
+
+TextsOf: TypeAlias = Callable[[list[int]], list[bytes]]  # by leaf
 
 
 @dataclass(frozen=True)
@@ -36,14 +41,16 @@ class Texts:
 
 @dataclass(frozen=True)
 class Leaves:
-    """The texts of some leaves, and by node the number of its text."""
+    """Texts of leaves, and for each row that knew the way to one the number of its text."""
 
     texts: Texts
-    number_of: Ints
+    numbers: Ints
 
-    def n_letters(self, ends: Ints) -> int:
-        """How many letters the texts of these leaves have."""
-        return int(np.diff(self.texts.starts)[self.number_of[ends]].sum())
+    @property
+    def n_letters(self) -> int:
+        """How many letters are written in all."""
+        starts, numbers = self.texts.starts, self.numbers
+        return int(starts[numbers + 1].sum() - starts[numbers].sum()) if len(numbers) else 0
 
 
 @dataclass(frozen=True)
@@ -113,37 +120,38 @@ def _texts(texts: Iterable[bytes]) -> Texts:
     return Texts(np.frombuffer(b"".join(made) + ROOM, dtype=np.uint8), starts)
 
 
-def make_leaves(ends: Ints, n_nodes: int, texts_of: Callable[[list[int]], list[bytes]]) -> Leaves:
-    """The texts of the leaves that are among these ends."""
-    is_met = np.zeros(n_nodes, dtype=bool)
-    is_met[ends] = True
-    (met,) = is_met.nonzero()
-    number_of = np.zeros(n_nodes, dtype=np.int64)
-    number_of[met] = np.arange(len(met))
-    return Leaves(_texts(texts_of(met.tolist())), number_of)
+def _leaves(ends: Ints, texts_of: TextsOf) -> Leaves:
+    """The texts of these leaves, to each of which a row knew the way."""
+    if len(ends) <= FEW_KNOWN:
+        return Leaves(_texts(texts_of(ends.tolist())), np.arange(len(ends)))
+    met, numbers = np.unique(ends, return_inverse=True)
+    return Leaves(_texts(texts_of(met.tolist())), numbers)
 
 
-def worded(wording: Wording, kernel: Native, told: Told, leaves: Leaves) -> Iterator[Worded]:
+def worded(wording: Wording, kernel: Native, told: Told, texts_of: TextsOf) -> Iterator[Worded]:
     """The texts of rows, which all have an answer, some rows at a time."""
     n_rows = max(1, MOST_BYTES // wording.row_bytes)
+    if len(told.marks) <= n_rows:
+        yield _worded(wording, kernel, told, texts_of)
+        return
     for start in range(0, len(told.marks), n_rows):
-        yield _worded(wording, kernel, told.some(slice(start, start + n_rows)), leaves)
+        yield _worded(wording, kernel, told.some(slice(start, start + n_rows)), texts_of)
 
 
-def _worded(wording: Wording, kernel: Native, told: Told, leaves: Leaves) -> Worded:
+def _worded(wording: Wording, kernel: Native, told: Told, texts_of: TextsOf) -> Worded:
     is_lost = told.ends < 0
     numbers, n_rows = told.numbers[is_lost], len(told.marks)
+    leaves = _leaves(told.ends[~is_lost], texts_of)
     if told.is_regression:
         np.sqrt(numbers[:, 1], out=numbers[:, 1])
     tokens = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY) + ROOM
-    letters, ends = np.frombuffer(tokens, dtype=np.uint8), np.empty(n_rows, dtype=np.int64)
-    n_letters = len(tokens) + leaves.n_letters(told.ends[~is_lost]) + n_rows
+    ends, n_letters = np.empty(n_rows, dtype=np.int64), len(tokens) + leaves.n_letters + n_rows
     out = np.empty(len(numbers) * wording.row_bytes + n_letters, dtype=np.uint8)
     write = kernel if n_rows <= FEW else kernel.at_length
     write(
         *wording.arguments, *leaves.texts.arguments, len(leaves.texts.starts) - 1,
-        address_of(leaves.number_of), len(leaves.number_of), n_rows, address_of(told.marks),
-        address_of(letters), len(tokens), address_of(out), len(out), address_of(ends),
+        address_of(leaves.numbers), len(leaves.numbers), n_rows, address_of(told.marks),
+        tokens, len(tokens), address_of(out), len(out), address_of(ends),
     )  # fmt: skip
     return Worded(out[: ends[-1]].tobytes(), ends)
 

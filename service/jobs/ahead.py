@@ -16,14 +16,18 @@ from service.tree.kernels.link import machine_code
 from service.tree.native import IS_KNOWN, checked, files
 
 COMMAND = ("-P", "-m", "service.jobs.ahead")
-ANY_PROCESSOR = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+COMPILED_SO = {
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_SLP_VECTORIZE": "1",  # numbers that are told side by side go at once
+}
 
 
 def start() -> "subprocess.Popen[bytes] | None":
     """The process that compiles; None where there is nothing to do."""
     if not IS_KNOWN or all(map(_is_whole, files(root()).values())):
         return None
-    return subprocess.Popen([sys.executable, *COMMAND], env=os.environ | ANY_PROCESSOR)
+    return subprocess.Popen([sys.executable, *COMMAND], env=os.environ | COMPILED_SO)
 
 
 def _is_whole(file: Path) -> bool:

@@ -1,8 +1,8 @@
 """Native code: kernels that were compiled ahead, for processes that have no numba.
 
 `bough warm` writes the machine code of each such kernel into a file. Here it is mapped into memory,
-where all processes share it, and called with whole numbers and the addresses of arrays. It runs on
-every x86-64 processor under Linux; elsewhere there is none, and numpy takes its time.
+where all processes share it, and called with whole numbers, the addresses of arrays, and bytes. It
+runs on every x86-64 processor under Linux; elsewhere there is none, and numpy takes its time.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import platform
 import struct
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -34,18 +34,28 @@ class Native:
         n_arguments, start = checked(file)
         self._file = file  # stays there for as long as this does
         address = np.frombuffer(file, dtype=np.uint8).ctypes.data + HEAD.size + start
-        types = (ctypes.c_int, *[ctypes.c_int64] * (n_arguments + 2))
+        # pointers, since whole numbers are passed as these in half the time
+        types = (ctypes.c_int, *[ctypes.c_void_p] * (n_arguments + 2))
         self._letting_go = ctypes.CFUNCTYPE(*types)(address)
         self._holding = ctypes.PYFUNCTYPE(*types)(address)
 
-    def __call__(self, *arguments: int) -> None:
+    def __call__(self, *arguments: int | bytes) -> None:
         """Calls it; other threads of Python wait."""
         # it tells whether it has raised, which nothing can that refers to nothing outside
         self._holding(RESULT, RESULT, *arguments)
 
-    def at_length(self, *arguments: int) -> None:
+    def at_length(self, *arguments: int | bytes) -> None:
         """Calls it, while others go on: for what takes longer than to wait for one's turn again."""
         self._letting_go(RESULT, RESULT, *arguments)
+
+
+def address_of(array: Any) -> int:
+    """Where the items of an array lie."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):  # it may not be written to, is empty, or lies by column
+        address: int = array.__array_interface__["data"][0]
+        return address
 
 
 def headed(code: bytes, start: int, n_arguments: int) -> bytes:

@@ -17,11 +17,11 @@ from service.tree.descend import cells_of, descend
 from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_TOTALS
 from service.tree.laid import laid_asks, laid_nodes, laid_table
 from service.tree.mixture import marks_of, words_of
-from service.tree.native import Native
+from service.tree.native import Native, address_of
 from service.tree.predict import Predictions, ends_of, predict
 
 MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
-MOST_ROWS = 256  # of a block
+MOST_ROWS = 1_024  # of a block: the more, the longer are the lists of nodes far down
 ALL_BITS = (1 << 64) - 1
 N_OWN = 5  # of the arrays that a kernel takes
 HELD = 1 << 16  # answers of leaves to which rows come, up to which other threads of Python wait
@@ -86,7 +86,7 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
     answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
     nodes, table = laid_nodes(compiled), laid_table(compiled)
-    share, n_leaves = np.append(tree.share, 1.0), np.ascontiguousarray(ends.n_leaves)
+    share, n_leaves = np.ascontiguousarray(tree.share), np.ascontiguousarray(ends.n_leaves)
     arrays = (nodes, table, share, asks, touched, answers, lowest, highest, variance, n_leaves)
     n_lists = _n_lists(compiled)
     sizes = (len(tree), len(table), answers.shape[1], asks.shape[1])
@@ -125,19 +125,13 @@ def _touched(compiled: CompiledTree) -> Ints:
 
 
 def _n_lists(compiled: CompiledTree) -> int:
-    """How many lists there are at the most: on the way down, those of all branches and of ends."""
+    """How many lists there are at the most: those of all nodes on the way down."""
     tree = compiled.tree
     below = np.zeros(len(tree), dtype=np.int64)
     for level in reversed(tree.levels[1:]):
         own = np.where(tree.is_leaf[level], 0, below[level] + compiled.n_branches[level] + 1)
         np.maximum.at(below, tree.parent[level], own)
-    return int(below[0] + compiled.n_branches[0] + 2)
-
-
-def address_of(array: npt.NDArray[np.generic]) -> int:
-    """Where the items of an array lie."""
-    address: int = array.__array_interface__["data"][0]
-    return address
+    return int(below[0] + compiled.n_branches[0] + 3)
 
 
 def tell(teller: Teller, values: Floats) -> Told:
@@ -151,7 +145,7 @@ def tell(teller: Teller, values: Floats) -> Told:
     n_floats = n_told + n_entries + (n_attributes + N_TOTALS) * most_rows
     n_known = (teller.n_marks - MET) * most_rows
     n_ints = n_marks + n_entries + ITEM * teller.n_lists + 2 * n_known
-    room = np.zeros(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
+    room = np.empty(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
     start, (row_step, step) = address_of(room), values.strides
     call = teller.kernel if n_rows * teller.row_answers <= HELD else teller.kernel.at_length
     call(

@@ -120,6 +120,7 @@ def number(text: str) -> float | None:
 @example(5e-324)
 @example(1.7976931348623157e308)
 @example(-0.0)
+@example(0.00022129102179551912)
 def test_a_float_is_read_as_it_was_written(value: float) -> None:
     found = number(repr(value))
 
@@ -133,6 +134,13 @@ def test_digits_are_read_as_the_nearest_float(whole: int, power: int) -> None:
     found = number(text)
 
     assert found == float(text) or (found is None and abs(power) > 64)
+
+
+@given(st.integers(0, 45), st.integers(0, 10**19 - 1))
+def test_zeros_behind_the_point_do_not_count_as_digits(n_zeros: int, digits: int) -> None:
+    text = f"0.{'0' * n_zeros}{digits}"
+
+    assert number(text) == float(text)
 
 
 @given(st.integers(1 << 52, (1 << 53) - 1), st.integers(-8, 2))

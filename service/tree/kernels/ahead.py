@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from numba import from_dtype, types
 
-from service.tree.kernels.compile import inlined
+from service.tree.kernels.compile import merged
 from service.tree.kernels.memory import array_at
 from service.tree.kernels.read import (
     END_OF_OBJECT,
@@ -17,7 +17,8 @@ from service.tree.kernels.read import (
 )
 from service.tree.kernels.read_number import EXACT_POWER, GAVE_UP, Powers
 from service.tree.kernels.shapes import BOOK, END, ITEM, LARGEST_POWER, MET, N_TOTALS, NODE
-from service.tree.kernels.tell import Grove, Shape, Slate, Space, Values, tell_block, width_of
+from service.tree.kernels.tell import tell_block
+from service.tree.kernels.tell_grove import Grove, Shape, Slate, Space, Values, width_of
 from service.tree.kernels.write import (
     COMMA,
     END_OF_LIST,
@@ -48,7 +49,7 @@ def ahead(signature: Any) -> Callable[[Callable[..., None]], Callable[..., None]
     return mark
 
 
-@inlined
+@merged
 def _space(
     floats: Any, ints: Any, n_lists: int, most_rows: int, n_cells: int, n_known: int
 ) -> Space:
@@ -85,7 +86,7 @@ def tell_rows(
     shape = Shape(n_answers, n_words, (n_attributes + 63) >> 6, is_regression)
     n_all, n_entries = n_nodes * n_answers, n_lists * most_rows
     grove = Grove(
-        array_at(nodes, n_nodes), array_at(table, n_table), array_at(share, n_nodes + 1),
+        array_at(nodes, n_nodes), array_at(table, n_table), array_at(share, n_nodes),
         array_at(asks, n_nodes * n_words), array_at(touched, n_nodes * shape.n_met),
         array_at(answers, n_all), array_at(lowest, n_all), array_at(highest, n_all),
         array_at(variance, n_nodes), array_at(n_leaves, n_nodes),
@@ -118,24 +119,24 @@ def tell_rows(
 def write_rows(
     letters: Any, starts: Any, name_letters: Any, name_starts: Any, n_pieces: int, n_names: int,
     n_heads: int, n_before: int, n_after: int,
-    leaf_letters: Any, leaf_starts: Any, n_leaves: int, leaf_of: Any, n_nodes: int,
+    leaf_letters: Any, leaf_starts: Any, n_leaves: int, leaf_of: Any, n_known: int,
     n_rows: int, marks: Any, tokens: Any, n_tokens: int, out: Any, n_out: int, ends: Any,
 ) -> None:  # fmt: skip
     """Writes the text of each row, and where it ends; a comma stands behind each.
 
-    Who knew the way to a leaf has that leaf's text, and no tokens.
+    Who knew the way to a leaf has the text of the next of the leaves, and no tokens.
     """
     pieces = _texts(letters, starts, n_pieces)
     names = _texts(name_letters, name_starts, n_names)
-    leaves, number_of = _texts(leaf_letters, leaf_starts, n_leaves), array_at(leaf_of, n_nodes)
+    leaves, number_of = _texts(leaf_letters, leaf_starts, n_leaves), array_at(leaf_of, n_known)
     n_words, all_ends = (n_names + 63) >> 6, array_at(ends, n_rows)
     all_marks, all_tokens = array_at(marks, n_rows * (MET + n_words)), array_at(tokens, n_tokens)
     text, shape = array_at(out, n_out), (n_before, n_after, n_words)
-    token = end = 0
+    token = end = known = 0
     for row in range(n_rows):
-        leaf = all_marks[row * (MET + n_words) + END]
-        if leaf >= 0:
-            end = copy(leaves, number_of[leaf], text, end)
+        if all_marks[row * (MET + n_words) + END] >= 0:
+            end = copy(leaves, number_of[known], text, end)
+            known += 1
         else:
             token, end = write_row(
                 n_heads, shape, pieces, names, all_marks, row * (MET + n_words), all_tokens, token,
@@ -162,7 +163,7 @@ def write_unknown(
     array_at(ends, 1)[0] = end
 
 
-@inlined
+@merged
 def _texts(letters: Any, starts: Any, n_texts: int) -> Texts:
     of_texts = array_at(starts, n_texts + 1)
     return Texts(array_at(letters, of_texts[n_texts]), of_texts)
@@ -179,7 +180,7 @@ class Desk(NamedTuple):
     told: Any  # how many rows there are, or -1, and where they end
 
 
-@inlined
+@merged
 def _desk(
     letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, floats: Any, wide: Any,
     n_texts: int, n_slots: int, n_books: int, n_attributes: int,
@@ -195,7 +196,7 @@ def _desk(
     return Desk(lexicon, powers, array_at(text, n_letters), cells, seen, array_at(found, 2))
 
 
-@inlined
+@merged
 def _next(sent: Any, at: int, end_letter: int) -> tuple[bool, int]:
     """Whether a list or object is over, and where it goes on: -1 if it does neither."""
     at = behind_blanks(sent, at)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from service.tree.kernels.compile import inlined
+from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
 from service.tree.kernels.memory import eight_at
 from service.tree.kernels.read_number import ALL, FOUR, GAVE_UP, Powers, read_number
@@ -33,7 +33,7 @@ class Lexicon(NamedTuple):
     book_of: Any  # by attribute; 0 where it has numbers
 
 
-@inlined
+@merged
 def behind_blanks(sent: Any, at: int) -> int:
     """The next place where there is no blank."""
     while sent[U(at)] <= SPACE and (
@@ -43,13 +43,13 @@ def behind_blanks(sent: Any, at: int) -> int:
     return at
 
 
-@inlined
+@merged
 def _some(word: Any, n_letters: int) -> Any:
     """The first letters of eight."""
     return word & (ALL >> U(64 - 8 * n_letters)) if n_letters > 0 else U(0)
 
 
-@inlined
+@merged
 def _is_at(lexicon: Lexicon, text: int, sent: Any, at: int) -> bool:
     """Whether a text stands at a place."""
     start, end = lexicon.starts[U(text)], lexicon.starts[U(text + 1)]
@@ -61,7 +61,7 @@ def _is_at(lexicon: Lexicon, text: int, sent: Any, at: int) -> bool:
     return bool(_some(apart, end - start) == 0)
 
 
-@inlined
+@merged
 def _length(sent: Any, at: int) -> int:
     """How many letters there are up to the end of a text that is written as it is."""
     end = at
@@ -72,14 +72,14 @@ def _length(sent: Any, at: int) -> int:
     return end - at
 
 
-@inlined
+@merged
 def _hash(first: Any, last: Any, length: int) -> int:
     """What `shapes.hash_of` tells."""
     mixed = (first * SPREAD_0) ^ (last * SPREAD_1) ^ (U(length) * SPREAD_2)
     return np.int64(((mixed ^ (mixed >> U(32))) * SPREAD_0) >> U(33))
 
 
-@inlined
+@merged
 def _looked_up(lexicon: Lexicon, book: int, sent: Any, at: int, length: int) -> int:
     """The number within its book of a text that stands at a place."""
     first = _some(eight_at(sent, at), min(length, 8))
@@ -96,7 +96,7 @@ def _looked_up(lexicon: Lexicon, book: int, sent: Any, at: int, length: int) -> 
         slot = (slot + 1) & mask
 
 
-@inlined
+@merged
 def read_name(lexicon: Lexicon, guess: int, sent: Any, at: int) -> tuple[int, int]:
     """The attribute whose name stands at a place, and where it ends; the guess is tried first."""
     if _is_at(lexicon, guess, sent, at):
@@ -107,7 +107,7 @@ def read_name(lexicon: Lexicon, guess: int, sent: Any, at: int) -> tuple[int, in
     return _looked_up(lexicon, 0, sent, at, length + 2), at + length + 2
 
 
-@inlined
+@merged
 def read_value(
     lexicon: Lexicon, book: int, powers: Powers, sent: Any, at: int
 ) -> tuple[float, int]:
@@ -123,7 +123,7 @@ def read_value(
     return np.float64(code), at + length + 2 if code >= 0 else GAVE_UP
 
 
-@inlined
+@merged
 def read_key(lexicon: Lexicon, guess: int, sent: Any, at: int) -> tuple[int, int]:
     """The attribute whose name stands at a place, -1 if none, and where its value begins."""
     attribute, at = read_name(lexicon, guess, sent, at)
@@ -133,7 +133,7 @@ def read_key(lexicon: Lexicon, guess: int, sent: Any, at: int) -> tuple[int, int
     return attribute, behind_blanks(sent, at + 1)
 
 
-@inlined
+@merged
 def _read_pairs(
     lexicon: Lexicon, powers: Powers, sent: Any, at: int, cells: Any, row: int, seen: Any
 ) -> int:
@@ -155,7 +155,7 @@ def _read_pairs(
     return GAVE_UP
 
 
-@inlined
+@merged
 def read_row(
     lexicon: Lexicon, powers: Powers, sent: Any, at: int, cells: Any, row: int, seen: Any
 ) -> int:
@@ -174,7 +174,7 @@ def read_row(
     return _read_pairs(lexicon, powers, sent, at, cells, row, seen)
 
 
-@inlined
+@merged
 def read_list(
     lexicon: Lexicon, book: int, powers: Powers, sent: Any, at: int, cells: Any, first: int,
     n_rows: int,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.cpython.unsafe import numbers
 
-from service.tree.kernels.compile import inlined
+from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
 from service.tree.kernels.shapes import LARGEST_POWER, MOST_DIGITS
 
@@ -24,7 +24,7 @@ class Powers(NamedTuple):
     wide: Any
 
 
-@inlined
+@merged
 def _wide_product(one: Any, other: Any) -> tuple[Any, Any]:
     """The upper and the lower 64 bits."""
     one_high, one_low = one >> U(32), one & FOUR
@@ -35,7 +35,7 @@ def _wide_product(one: Any, other: Any) -> tuple[Any, Any]:
     return high, one * other
 
 
-@inlined
+@merged
 def _rounded(whole: Any, power: int, wide: Any) -> tuple[bool, float]:
     """Whether it is sure, and the float that is nearest to whole x 10 ** power.
 
@@ -63,7 +63,7 @@ def _rounded(whole: Any, power: int, wide: Any) -> tuple[bool, float]:
     return is_sure and 0 < exponent < 2047, np.uint64(bits).view(np.float64)
 
 
-@inlined
+@merged
 def _number(whole: Any, power: int, powers: Powers) -> tuple[bool, float]:
     """Whether it can be told here, and the float that is nearest to whole x 10 ** power."""
     if whole <= EXACT_WHOLE and -EXACT_POWER <= power <= EXACT_POWER:
@@ -77,12 +77,12 @@ def _number(whole: Any, power: int, powers: Powers) -> tuple[bool, float]:
     return _rounded(whole, power, powers.wide)
 
 
-@inlined
+@merged
 def _is_digit(letter: int) -> bool:
     return ZERO <= letter <= NINE
 
 
-@inlined
+@merged
 def _exponent(sent: Any, at: int) -> tuple[int, int]:
     """What follows an e, and where it ends; -1 for a place if that is no exponent of use."""
     sign = -1 if sent[U(at)] == MINUS else 1
@@ -95,7 +95,7 @@ def _exponent(sent: Any, at: int) -> tuple[int, int]:
     return sign * power, GAVE_UP if at == start or _is_digit(sent[U(at)]) else at
 
 
-@inlined
+@merged
 def _digits(sent: Any, at: int, whole: Any) -> tuple[Any, int]:
     """A number with the digits that follow, and where they end."""
     while _is_digit(sent[U(at)]):
@@ -104,7 +104,14 @@ def _digits(sent: Any, at: int, whole: Any) -> tuple[Any, int]:
     return whole, at
 
 
-@inlined
+@merged
+def _behind_zeros(sent: Any, at: int) -> int:
+    while sent[U(at)] == ZERO:
+        at += 1
+    return at
+
+
+@merged
 def read_number(powers: Powers, sent: Any, at: int) -> tuple[float, int]:
     """The number that stands at a place, and where it ends, which is -1 if it is none."""
     sign = -1.0 if sent[U(at)] == MINUS else 1.0
@@ -113,15 +120,15 @@ def read_number(powers: Powers, sent: Any, at: int) -> tuple[float, int]:
     n_digits, power = at - start, 0
     is_number = n_digits == 1 or (n_digits > 1 and sent[U(start)] != ZERO)
     if sent[U(at)] == POINT:
-        start = at + 1
-        whole, at = _digits(sent, start, whole)
-        power = start - at
+        start = first = at + 1
+        if whole == U(0):  # zeros that lead say nothing, however many there are
+            first, n_digits = _behind_zeros(sent, start), 0
+        whole, at = _digits(sent, first, whole)
+        power, n_digits = start - at, n_digits + at - first
         is_number = is_number and power < 0
-    n_digits -= power
     if sent[U(at)] == SMALL_E or sent[U(at)] == LARGE_E:
         further, at = _exponent(sent, at + 1)
         power += further
-    # leading zeros count among the digits, which is good enough
     if not is_number or at < 0 or n_digits > MOST_DIGITS:
         return 0.0, GAVE_UP
     is_told, value = _number(whole, power, powers)

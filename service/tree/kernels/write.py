@@ -6,15 +6,18 @@ It is compiled for processes without numba (see `ahead`).
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.cpython.unsafe import numbers
 
-from service.tree.kernels.compile import inlined
+from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
-from service.tree.kernels.memory import move_eight
+from service.tree.kernels.memory import eight_at, move_eight
 from service.tree.kernels.shapes import CLASS, MET, N_LEAVES
 
 COMMA, END_OF_LIST, START_OF_LIST, ZERO = ord(","), ord("]"), ord("["), ord("0")
 EIGHT = 8  # letters are copied at once; so there must be room behind them, where they come from too
-LONGEST = 24  # letters of a number
+ONES, TOPS = U(0x0101010101010101), U(0x8080808080808080)
+COMMAS, ENDS_OF_LIST = U(COMMA * 0x0101010101010101), U(END_OF_LIST * 0x0101010101010101)
+trailing_zeros: Any = numbers.trailing_zeros
 
 
 class Texts(NamedTuple):
@@ -24,7 +27,7 @@ class Texts(NamedTuple):
     starts: Any
 
 
-@inlined
+@merged
 def copy(texts: Texts, number: int, out: Any, at: int) -> int:
     """Where the text of a number ends that is written there, with some letters too many."""
     start = texts.starts[U(number)]
@@ -34,18 +37,27 @@ def copy(texts: Texts, number: int, out: Any, at: int) -> int:
     return at + length
 
 
-@inlined
+@merged
+def _where(letters: Any, wanted: Any) -> Any:
+    """Eight letters with a bit in the first of them that is the wanted one, and maybe above it."""
+    others = letters ^ wanted
+    return (others - ONES) & ~others & TOPS
+
+
+@merged
 def copy_token(tokens: Any, token: int, out: Any, at: int) -> tuple[int, int]:
     """Where the next token begins, and where this one ends that is written there; likewise."""
-    for done in range(0, LONGEST, EIGHT):
-        move_eight(tokens, token + done, out, at + done)
-    length = 0
-    while tokens[U(token + length)] != COMMA and tokens[U(token + length)] != END_OF_LIST:
-        length += 1
-    return token + length + 1, at + length
+    found = U(0)
+    while found == U(0):
+        letters = eight_at(tokens, token)
+        move_eight(tokens, token, out, at)
+        found = _where(letters, COMMAS) | _where(letters, ENDS_OF_LIST)
+        token, at = token + EIGHT, at + EIGHT
+    too_many = EIGHT - (np.int64(trailing_zeros(found)) >> 3)
+    return token - too_many + 1, at - too_many
 
 
-@inlined
+@merged
 def write_number(number: int, out: Any, at: int) -> int:
     """Where a number ends that is written there; none is negative."""
     n_digits, rest = 1, number // 10
@@ -57,23 +69,20 @@ def write_number(number: int, out: Any, at: int) -> int:
     return at + n_digits
 
 
-@inlined
+@merged
 def write_names(marks: Any, mark: int, n_words: int, names: Texts, out: Any, at: int) -> int:
     """Where the names end of those attributes that are marked, with a comma between each two."""
     start = at
     for word in range(n_words):
-        bits, attribute = marks[U(mark + MET + word)], word << 6
+        bits, first = marks[U(mark + MET + word)], word << 6
         while bits != 0:
-            if bits & 1:
-                if at > start:
-                    out[U(at)] = COMMA
-                    at += 1
-                at = copy(names, attribute, out, at)
-            bits, attribute = (bits >> 1) & 0x7FFFFFFFFFFFFFFF, attribute + 1
-    return at
+            at = copy(names, first + np.int64(trailing_zeros(bits)), out, at)
+            out[U(at)] = COMMA
+            at, bits = at + 1, bits & (bits - 1)
+    return at - 1 if at > start else at
 
 
-@inlined
+@merged
 def write_row(
     n_heads: int, shape: tuple[int, int, int], pieces: Texts, names: Texts,
     marks: Any, mark: int, tokens: Any, token: int, out: Any, at: int,
