@@ -12,7 +12,7 @@ from service.tree.arrays import Floats, Ints
 from service.tree.columns import Numbers, Texts
 
 STRANGER = "\0"  # which no category can be
-NOTHING = pa.array([], pa.string())
+NOTHING, NULL = pa.array([], pa.string()), pa.array([None], pa.string())
 A_TEXT, NESTED = "", ()  # in the place of values that cannot be used, whatever they are
 
 
@@ -55,10 +55,11 @@ def texts_of(array: Any, categories: Any) -> Sequence[Any]:
 def _codes(texts: Any, categories: Any) -> Ints:
     """Per text the number of its category, -1 for null, and the next number for strangers."""
     texts = texts if pa.types.is_string(texts.type) else texts.cast(pa.string())
-    codes = _filled(pc.index_in(texts, value_set=categories))
-    if len(codes) and codes.min() < 0:
-        is_known = texts.is_valid().to_numpy(zero_copy_only=False)
-        codes = np.where((codes < 0) & is_known, len(categories), codes)
+    # null is looked up as if it were one more category, so that nothing is found for strangers only
+    places = pc.index_in(texts, value_set=pa.concat_arrays([categories, NULL]))
+    n_known = len(categories)
+    places = places.fill_null(n_known + 1) if places.null_count else places
+    codes: Ints = np.array([*range(n_known), -1, n_known]).take(places.to_numpy())
     return codes
 
 
@@ -93,6 +94,6 @@ def listed(pairs: Ints, names: Sequence[str], n_rows: int) -> Any:
     starts = np.zeros(n_rows + 1, dtype=np.int32)
     texts = NOTHING
     if len(pairs):
-        starts[:] = np.searchsorted(pairs[:, 0], np.arange(n_rows + 1))
+        starts[1:] = np.bincount(pairs[:, 0], minlength=n_rows).cumsum()
         texts = pa.array(names, pa.string()).take(pa.array(pairs[:, 1].copy()))
     return pa.ListArray.from_arrays(pa.array(starts), texts)

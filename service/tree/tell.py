@@ -204,4 +204,7 @@ def predictions_of(compiled: CompiledTree, told: Told, *, with_met: bool = True)
 
 def _met(compiled: CompiledTree, told: Told) -> Ints:
     """The pairs (row, attribute) of what was unknown and mattered."""
-    return np.argwhere(marks_of([*told.marks[:, MET:].T], len(compiled.attributes)))
+    marks = marks_of([*told.marks[:, MET:].T], len(compiled.attributes))
+    # np.argwhere takes several times as long
+    rows, attributes = np.divmod(np.flatnonzero(marks), len(compiled.attributes))
+    return np.column_stack((rows, attributes))
