@@ -88,6 +88,7 @@ FLOOR = Form("rows", "/{cell}", named_rows)
 COLUMNS = Form("columns", "/predict", named_columns)
 ARROW_BOTH_WAYS = {"Content-Type": ARROW_TYPE, "Accept": ARROW_TYPE}
 ARROW = Form("arrow", "/models/{model}/predict", arrow, ARROW_BOTH_WAYS)
+WIRE = Form("arrow", "/{cell}", arrow, ARROW_BOTH_WAYS)
 OBJECTS = Form("objects", "/predict", lambda _, rows: _dumps({"rows": objects_of(rows)}))
 MATRIX = Form("matrix", "/predict", lambda _, rows: _dumps({"rows": codes_of(rows)}))
 INPUTS = Form("inputs", "/invocations", lambda _, rows: _dumps({"inputs": codes_of(rows)}))

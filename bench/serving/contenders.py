@@ -67,6 +67,11 @@ def floor(site: Site) -> Launch:
     return under_gunicorn(site, Path(sys.executable), "bench.serving.floor:create_app()")
 
 
+def wire(site: Site) -> Launch:
+    """Nothing but the sending to and fro, in our environment."""
+    return under_gunicorn(site, Path(sys.executable), "bench.serving.wire:create_app()")
+
+
 def under_gunicorn(site: Site, python: Path, app: str) -> Launch:
     """An application under gunicorn, with the settings that our service has."""
     conf = site.stage.directory / "gunicorn_conf.py"
@@ -160,11 +165,13 @@ def _with_a_tree(site: Site, peer: str, maker: str) -> Path | None:
 FLOOR, OURS = Contender("floor", bodies.FLOOR, floor), Contender("ours", bodies.OURS, our_service)
 COLUMNS = Contender("ours, columns", bodies.COLUMNS, our_service)
 ARROW = Contender("ours, Arrow", bodies.ARROW, our_service)
+WIRE = Contender("the wire, Arrow", bodies.WIRE, wire)
 CONTENDERS = {
     "floor": FLOOR,
     "ours": OURS,
     "columns": COLUMNS,
     "arrow": ARROW,
+    "wire": WIRE,
     "fastapi": Contender("FastAPI + pydantic", bodies.OBJECTS, fastapi_peer),
     "flask": Contender("Flask + marshmallow", bodies.OBJECTS, flask_peer),
     "mlserver": Contender("MLServer, 1 process", bodies.TENSOR, mlserver(0)),

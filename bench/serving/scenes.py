@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 
 from bench.data import TRAINING, Rows, save
-from bench.serving.bodies import OURS, Form
+from bench.serving import floor, wire
+from bench.serving.bodies import ARROW, OURS, WIRE, Form
 from bench.serving.cells import Cell, Scene, questions, rows_of
-from bench.serving.floor import ANSWER
 from bench.serving.load import Shot
 from bench.serving.ours import PATIENCE, order, training
 from tests.server import ended
@@ -34,7 +34,7 @@ class Stage:
 
 def lay_out(cells: Iterable[Cell], forms: Iterable[Form], directory: Path) -> list[Stage]:
     """The scenes of the cells, each with a model of ours that answers."""
-    cells, data = list(cells), directory / "data"
+    cells, forms, data = list(cells), list(forms), directory / "data"
     stages = []
     with training(data) as client:
         for scene in dict.fromkeys(cell.scene for cell in cells):
@@ -46,7 +46,7 @@ def lay_out(cells: Iterable[Cell], forms: Iterable[Form], directory: Path) -> li
             for cell in cells:
                 if cell.scene == scene:
                     write_bodies(stage, cell, forms, questions(cell, asked))
-                    keep_answer(client, stage, cell)
+                    keep_answers(client, stage, cell, forms)
             stages.append(stage)
     return stages
 
@@ -70,14 +70,20 @@ def write_bodies(stage: Stage, cell: Cell, forms: Iterable[Form], asked: list[Ro
             file.write_bytes(form.write(stage.scene.name, rows))
 
 
-def keep_answer(client: httpx.Client, stage: Stage, cell: Cell) -> None:
-    """Keeps what ours says to a body, of usual length, which is what the floor will say."""
-    shot = stage.shot(cell, OURS)
+def keep_answers(client: httpx.Client, stage: Stage, cell: Cell, forms: Iterable[Form]) -> None:
+    """Keeps what ours says to a body, of usual length: what the floor and the wire will say."""
+    place = stage.directory / cell.name
+    (place / floor.ANSWER).write_bytes(usual_answer(client, stage.shot(cell, OURS)))
+    if WIRE in forms:
+        (place / wire.ANSWER).write_bytes(usual_answer(client, stage.shot(cell, ARROW)))
+
+
+def usual_answer(client: httpx.Client, shot: Shot) -> bytes:
+    """The answer of middle length to what is sent."""
     answers = [
         client.post(shot.path, content=file.read_bytes(), headers=shot.headers)
         .raise_for_status()
         .content
         for file in shot.files
     ]
-    usual = sorted(answers, key=len)[len(answers) // 2]
-    (stage.directory / cell.name / ANSWER).write_bytes(usual)
+    return sorted(answers, key=len)[len(answers) // 2]

@@ -9,7 +9,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from bench.serving.cells import Cell
-from bench.serving.contenders import ARROW, COLUMNS, FLOOR, OURS, Contender, Site
+from bench.serving.contenders import ARROW, COLUMNS, FLOOR, OURS, WIRE, Contender, Site
 from bench.serving.load import Turn, fire
 from bench.serving.ours import Wishes
 from bench.serving.processes import Server, Unanswered, ask, running
@@ -21,6 +21,7 @@ TO_FLOOR = {1: {0: 0.9, 10: 0.9, 50: 0.85}, 100: dict.fromkeys((0, 10, 50), 0.88
 TO_FLOOR[10_000] = dict.fromkeys((0, 10, 50), 1.0)
 NOT_THERE = "not there"
 OWN = (OURS, COLUMNS, ARROW)
+NO_PEERS = (FLOOR, WIRE, *OWN)
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def judged(cell: Cell, entrants: list[Entrant]) -> Iterator[Verdict]:
 def beside_peers(cell: Cell, entrants: list[Entrant]) -> Iterator[Verdict]:
     """Ours by the fastest of the peers; they and we have the form that suits each best."""
     own = [each for each in entrants if each.contender in OWN and not each.troubles]
-    peers = [each for each in entrants if each.contender not in (FLOOR, *OWN) and not each.troubles]
+    peers = [each for each in entrants if each.contender not in NO_PEERS and not each.troubles]
     if own and peers:
         best, peer = max(own, key=median_rate), max(peers, key=median_rate)
         what = f"{best.contender.name} / the fastest peer, {peer.contender.name}"

@@ -165,24 +165,27 @@ def scan_gini(
 ) -> tuple[int, float]:  # fmt: skip
     """The same between whole rows by gini, where a step takes less than to see whether to make it.
 
-    LEFT and RIGHT hold the counts of the rows on both sides of the first cut.
+    LEFT and RIGHT hold the counts of the rows on both sides of the first cut. What is squared on
+    the right follows from all counts and those on the left: (all - left)^2 = all^2 - 2 all left +
+    left^2. All of these are whole numbers, and exact.
     """
-    at, before, after, one, other = 0, 0.0, 0.0, 0.0, 0.0
+    at, before, after, one, rest = 0, 0.0, 0.0, 0.0, 0.0
     for number in range(sums.shape[1]):
         left, right = sums[LEFT, number], sums[RIGHT, number]
         before, after = before + left, after + right
-        one, other = one + left * left, other + right * right
+        one, rest = one + left * left, rest + (right * right - left * left)
+        sums[RIGHT, number] = 2.0 * (left + right)
     limit = (best + tie) * (1.0 - NEARLY)
     for place in range(first + low, first + high + 1):
-        entry = entries[U(place)]
+        entry, other = entries[U(place)], rest + one
         if one * after + other * before > limit * before * after and entry & layout.tie_bit == 0:
             here = one / before + other / after
             if here > best + tie:
                 best, at, limit = here, place - first, (here + tie) * (1.0 - NEARLY)
         number = (entry >> layout.shift) & layout.class_mask
-        left, right = sums[LEFT, number], sums[RIGHT, number]
-        sums[LEFT, number], sums[RIGHT, number] = left + 1.0, right - 1.0
-        one, other = one + (2.0 * left + 1.0), other - (2.0 * right - 1.0)
+        left = sums[LEFT, number]
+        sums[LEFT, number] = left + 1.0
+        one, rest = one + (2.0 * left + 1.0), rest - sums[RIGHT, number]
         before, after = before + 1.0, after - 1.0
     return at, best
 
