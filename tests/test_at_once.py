@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from service.storage.engine import open_store
-from service.web.at_once import MOST, Told, told_of
+from service.web.at_once import MOST, Tell, Told, told_of
 from tests.server import Web, serving
 from tests.web.conftest import trained
 
@@ -190,17 +190,21 @@ def test_the_last_answer_says_so(web: Web) -> None:
         assert client.recv(1) == b""
 
 
-def peeked(sent: bytes) -> bool:
+def tell(path: str, _headers: dict[str, str], body: bytes) -> Told | None:
+    return (b"told", []) if (path, body) == ("/predict", ROW) else None
+
+
+def tell_all(_path: str, _headers: dict[str, str], _body: bytes) -> Told:
+    return b"told", []
+
+
+def peeked(sent: bytes, tell: Tell = tell) -> bool:
     """Whether what was sent is taken for a small question."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(sent)
         ours.setblocking(False)
         return told_of(ours, tell) is not None
-
-
-def tell(path: str, _headers: dict[str, str], body: bytes) -> Told | None:
-    return (b"told", []) if (path, body) == ("/predict", ROW) else None
 
 
 def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
@@ -233,6 +237,12 @@ def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
 )
 def test_all_others_are_left_to_threads(sent: bytes) -> None:
     assert not peeked(sent)
+
+
+@pytest.mark.parametrize("mark", [b"%62", b"?b", b"#b", b"%", b"?"])
+def test_an_address_that_must_be_read_first_is_left_to_threads(mark: bytes) -> None:
+    assert peeked(request().replace(b"/predict", b"/models/a@b!$&'()*+,;=:-._~/predict"), tell_all)
+    assert not peeked(request().replace(b"/predict", b"/models/a%b/predict" % mark), tell_all)
 
 
 def test_who_has_gone_is_left_to_threads() -> None:

@@ -131,9 +131,6 @@ def _leaves(ends: Ints, texts_of: TextsOf) -> Leaves:
 def worded(wording: Wording, kernel: Native, told: Told, texts_of: TextsOf) -> Iterator[Worded]:
     """The texts of rows, which all have an answer, some rows at a time."""
     n_rows = max(1, MOST_BYTES // wording.row_bytes)
-    if len(told.marks) <= n_rows:
-        yield _worded(wording, kernel, told, texts_of)
-        return
     for start in range(0, len(told.marks), n_rows):
         yield _worded(wording, kernel, told.some(slice(start, start + n_rows)), texts_of)
 

@@ -12,15 +12,10 @@ from pathlib import Path
 
 from service.tree.kernels.ahead import AHEAD
 from service.tree.kernels.cache import root
-from service.tree.kernels.link import machine_code
+from service.tree.kernels.link import COMPILED_SO, machine_code
 from service.tree.native import IS_KNOWN, checked, files
 
 COMMAND = ("-P", "-m", "service.jobs.ahead")
-COMPILED_SO = {
-    "NUMBA_CPU_NAME": "generic",
-    "NUMBA_CPU_FEATURES": "",
-    "NUMBA_SLP_VECTORIZE": "1",  # numbers that are told side by side go at once
-}
 
 
 def start() -> "subprocess.Popen[bytes] | None":

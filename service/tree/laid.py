@@ -41,5 +41,5 @@ def laid_asks(compiled: CompiledTree, mixture: Mixture | None) -> Ints:
 def laid_table(compiled: CompiledTree) -> Ints:
     """The branches of categories, to which the nodes refer."""
     # never empty: kernels look into it before they know whether they need to
-    same = np.arange(max(1, *(len(attribute.values) for attribute in compiled.attributes)))
+    same = np.arange(max((1, *(len(attribute.values) for attribute in compiled.attributes))))
     return np.concatenate([compiled.table, same])

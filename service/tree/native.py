@@ -19,7 +19,7 @@ import numpy as np
 from service.tree.sources import directory
 
 MAGIC = b"BOUGH 1\n"
-# The magic, length and checksum of the code, where it begins, and how many arguments it takes.
+# The magic, length and checksum of the code, how many arguments it takes, and where it begins.
 HEAD = struct.Struct("<8sQIIQ")
 IS_KNOWN = (sys.platform, platform.machine()) == ("linux", "x86_64")
 # Where a kernel leaves its result and its error, of which it has neither.

@@ -14,7 +14,7 @@ from service.tree.arrays import Floats, Ints
 from service.tree.compiled import CompiledTree
 from service.tree.criterion import likeliest
 from service.tree.descend import cells_of, descend
-from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_TOTALS
+from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_OTHERS, N_TOTALS
 from service.tree.laid import laid_asks, laid_nodes, laid_table
 from service.tree.mixture import marks_of, words_of
 from service.tree.native import Native, address_of
@@ -23,7 +23,6 @@ from service.tree.predict import Predictions, ends_of, predict
 MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
 MOST_ROWS = 1_024  # of a block: the more, the longer are the lists of nodes far down
 ALL_BITS = (1 << 64) - 1
-N_OWN = 5  # of the arrays that a kernel takes
 HELD = 1 << 16  # answers of leaves to which rows come, up to which other threads of Python wait
 MANY = 256  # leaves: hardly a row comes to more
 
@@ -72,17 +71,13 @@ class Teller:
     width: int  # numbers and ...
     n_marks: int  # ... marks of a row
     is_regression: bool
-
-    @property
-    def n_bytes(self) -> int:
-        """About how much memory this takes, beside the tree, whose arrays most of these are."""
-        return sum(each.nbytes for each in self.arrays[:N_OWN]) + 1_000
+    n_bytes: int  # of memory, about, beside the tree, whose arrays most of these are
 
 
 def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     """The tree made ready to be told by a kernel."""
     ends, tree = ends_of(compiled, "weighted"), compiled.tree
-    asks, touched = laid_asks(compiled, compiled.mixture), _touched(compiled)
+    asks, touched = _asks(compiled), _touched(compiled)
     floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
     answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
     nodes, table = laid_nodes(compiled), laid_table(compiled)
@@ -102,7 +97,19 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
         width=3 * answers.shape[1] + tree.is_regression,
         n_marks=MET + touched.shape[1],
         is_regression=tree.is_regression,
+        n_bytes=sum(each.nbytes for each in (nodes, table, asks, touched)) + 1_000,
     )
+
+
+def _asks(compiled: CompiledTree) -> Ints:
+    """Per node words of what is asked for from there on, and one more line: of all that ever is.
+
+    That of the root has not what only those are asked who know the way to a branch of no share.
+    """
+    asks = laid_asks(compiled, compiled.mixture)
+    marks = np.zeros((1, len(compiled.attributes)), dtype=bool)
+    marks[0, compiled.used] = True
+    return np.vstack((asks, np.column_stack(words_of(marks))[:, : asks.shape[1]]))
 
 
 def _touched(compiled: CompiledTree) -> Ints:
@@ -125,13 +132,18 @@ def _touched(compiled: CompiledTree) -> Ints:
 
 
 def _n_lists(compiled: CompiledTree) -> int:
-    """How many lists there are at the most: those of all nodes on the way down."""
+    """How many lists there are at the most: the first, and those of all nodes on the way down.
+
+    There are three at least, which is what those take who know all.
+    """
     tree = compiled.tree
     below = np.zeros(len(tree), dtype=np.int64)
     for level in reversed(tree.levels[1:]):
-        own = np.where(tree.is_leaf[level], 0, below[level] + compiled.n_branches[level] + 1)
+        # of those who divide nobody is left once there are children
+        n_own = compiled.n_branches[level] + N_OTHERS - 1
+        own = np.where(tree.is_leaf[level], 0, below[level] + n_own)
         np.maximum.at(below, tree.parent[level], own)
-    return int(below[0] + compiled.n_branches[0] + 3)
+    return int(1 + compiled.n_branches[0] + N_OTHERS + below[0])
 
 
 def tell(teller: Teller, values: Floats) -> Told:

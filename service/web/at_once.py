@@ -17,7 +17,7 @@ from time import monotonic, perf_counter
 from typing import Any, TypeAlias
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
-LINE = re.compile(rb"POST (/[!-~]*) HTTP/1\.1\r\n")
+LINE = re.compile(rb"POST (/[!$&->@-~]*) HTTP/1\.1\r\n")  # a path that means what it says: no %?#
 HEADER = re.compile(rb"([!-9;-~]+):[ \t]*([ -~]*?)[ \t]*\r\n")
 BEHIND_HEADERS = b"\r\n\r\n"
 LENGTH = re.compile("[0-9]{1,5}")

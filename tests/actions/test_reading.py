@@ -143,6 +143,12 @@ def test_zeros_behind_the_point_do_not_count_as_digits(n_zeros: int, digits: int
     assert number(text) == float(text)
 
 
+@given(st.integers(1, 10**12), st.integers(0, 10**6))
+@example(1, 5)
+def test_what_has_too_many_digits_is_left_to_others(times: int, decimals: int) -> None:
+    assert number(f"{times << 64}.{decimals}") is None
+
+
 @given(st.integers(1 << 52, (1 << 53) - 1), st.integers(-8, 2))
 def test_half_way_between_two_floats_the_even_one_is_read(whole: int, power: int) -> None:
     middle = Fraction(2 * whole + 1, 2) * Fraction(2) ** power

@@ -8,8 +8,9 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 from service.tree.attribute import Attribute, Kind
-from service.tree.compiled import CompiledTree
+from service.tree.compiled import CompiledTree, compile_tree
 from service.tree.dataset import Dataset
+from service.tree.learn import learn
 from service.tree.params import Params
 from service.tree.predict import Predictions, predict
 from service.tree.tell import Told, predictions_of, tell, tell_by_hand
@@ -121,6 +122,39 @@ def a_deep_tree(n_numbers: int) -> tuple[CompiledTree, np.ndarray]:
     )
     assert compiled.n_leaves > 64
     return compiled, wide
+
+
+def test_who_knows_the_way_to_a_branch_of_no_share_may_not_know_it_on() -> None:
+    attributes = (Attribute("a", Kind.NUMERIC), Attribute("b", Kind.NUMERIC))
+    values = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+    data = Dataset(attributes, ("x", "y"), values, np.array([0, 0, 0, 0, 1, 1]), np.ones(6))
+    tree = learn(data, Params())
+    assert tree.attribute[:3].tolist() == [0, -1, 1]
+    share = np.where(
+        np.arange(len(tree)) == 1, 1.0, np.where(np.arange(len(tree)) == 2, 0.0, tree.share)
+    )
+    compiled = compile_tree(replace(tree, share=share), attributes, data.classes)
+    told = assert_told(
+        compiled, np.array([[1.0, np.nan], [1.0, 1.0], [np.nan, 1.0], [0.0, np.nan]])
+    )
+
+    assert told.leaves.tolist() == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("n_rows", [1023, 1024, 1025, 2049])
+def test_very_many_rows_are_told_what_each_is_told_alone(n_rows: int) -> None:
+    compiled, wide = a_deep_tree(n_numbers=5)
+    draw = np.random.default_rng(n_rows)
+    values = wide[draw.integers(0, len(wide), n_rows)]
+    values[draw.random(values.shape) < 0.2] = np.nan
+    teller = teller_of(compiled)
+    told = tell(teller, values)
+
+    for row in (0, 1, 1022, n_rows - 1):
+        alone = tell(teller, values[row : row + 1])
+        assert_array_equal(alone.numbers[0], told.numbers[row])
+        assert_array_equal(alone.marks[0], told.marks[row])
+    assert_same(predictions_of(compiled, told), predict(compiled, values))
 
 
 def test_large_numbers_that_hardly_differ_keep_their_deviation() -> None:

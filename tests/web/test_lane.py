@@ -331,6 +331,7 @@ def test_an_alias_that_is_moved_here_is_followed_at_once(
 
 PLAIN = {"content-type": JSON}
 SMALL = json.dumps({"model": "melons", "rows": [ROW]}).encode()
+LONG_COLUMNS = b'"columns": {"density": [%b]}}' % b",".join([b"null"] * 50_000)
 
 
 def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> None:
@@ -354,6 +355,8 @@ def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> No
         ("/predict", PLAIN, SMALL.replace(b"black", b"purple")),
         ("/predict", PLAIN, SMALL[:-1] + b', "model": "nobody"}'),
         ("/predict", PLAIN, json.dumps({"model": "melons", "rows": [{}] * 50_000}).encode()),
+        ("/predict", PLAIN, b'{"model": "melons",' + b" " * 600 + LONG_COLUMNS),
+        ("/predict", PLAIN, b'{"model": "melons",' + LONG_COLUMNS.replace(b"s", b"\\u0073", 1)),
         ("/predict", PLAIN, SMALL + b" " * (SETTINGS.max_body_bytes - len(SMALL) + 1)),
     ],
 )

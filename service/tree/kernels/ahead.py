@@ -87,7 +87,7 @@ def tell_rows(
     n_all, n_entries = n_nodes * n_answers, n_lists * most_rows
     grove = Grove(
         array_at(nodes, n_nodes), array_at(table, n_table), array_at(share, n_nodes),
-        array_at(asks, n_nodes * n_words), array_at(touched, n_nodes * shape.n_met),
+        array_at(asks, (n_nodes + 1) * n_words), array_at(touched, n_nodes * shape.n_met),
         array_at(answers, n_all), array_at(lowest, n_all), array_at(highest, n_all),
         array_at(variance, n_nodes), array_at(n_leaves, n_nodes),
     )  # fmt: skip
@@ -119,16 +119,16 @@ def tell_rows(
 def write_rows(
     letters: Any, starts: Any, name_letters: Any, name_starts: Any, n_pieces: int, n_names: int,
     n_heads: int, n_before: int, n_after: int,
-    leaf_letters: Any, leaf_starts: Any, n_leaves: int, leaf_of: Any, n_known: int,
+    text_letters: Any, text_starts: Any, n_texts: int, text_of: Any, n_known: int,
     n_rows: int, marks: Any, tokens: Any, n_tokens: int, out: Any, n_out: int, ends: Any,
 ) -> None:  # fmt: skip
     """Writes the text of each row, and where it ends; a comma stands behind each.
 
-    Who knew the way to a leaf has the text of the next of the leaves, and no tokens.
+    Who knew the way to a leaf has that leaf's text, whose number is next, and no tokens.
     """
     pieces = _texts(letters, starts, n_pieces)
     names = _texts(name_letters, name_starts, n_names)
-    leaves, number_of = _texts(leaf_letters, leaf_starts, n_leaves), array_at(leaf_of, n_known)
+    leaves, number_of = _texts(text_letters, text_starts, n_texts), array_at(text_of, n_known)
     n_words, all_ends = (n_names + 63) >> 6, array_at(ends, n_rows)
     all_marks, all_tokens = array_at(marks, n_rows * (MET + n_words)), array_at(tokens, n_tokens)
     text, shape = array_at(out, n_out), (n_before, n_after, n_words)

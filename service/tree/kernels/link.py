@@ -16,6 +16,11 @@ from numba import njit
 from service.tree.kernels.compile import LEAN
 from service.tree.native import headed
 
+COMPILED_SO = {  # variables of the process that compiles
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_SLP_VECTORIZE": "1",  # numbers that are told side by side go at once
+}
 SECTION, SYMBOL, RELOCATION = "<IIQQQQIIQQ", "<IBBHQQ", "<QQq"
 RUNS, HOLDS_PLACES = 1, 4  # kinds of sections: with content, and RELA
 CHANGES, IS_HELD = 1, 2  # flags of sections: may be written to, and are in memory

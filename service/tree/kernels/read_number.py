@@ -121,7 +121,7 @@ def read_number(powers: Powers, sent: Any, at: int) -> tuple[float, int]:
     is_number = n_digits == 1 or (n_digits > 1 and sent[U(start)] != ZERO)
     if sent[U(at)] == POINT:
         start = first = at + 1
-        if whole == U(0):  # zeros that lead say nothing, however many there are
+        if n_digits == 1 and whole == U(0):  # zeros that lead say nothing, however many there are
             first, n_digits = _behind_zeros(sent, start), 0
         whole, at = _digits(sent, first, whole)
         power, n_digits = start - at, n_digits + at - first

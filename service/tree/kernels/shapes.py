@@ -14,6 +14,9 @@ NODE = np.dtype(
     ]
 )
 
+# Lists of a node beside those of its branches: of who ends there, and of who divides, which is soon
+# empty again.
+N_OTHERS = 2
 N_TOTALS = 2  # numbers per row of a block
 ITEM = 3  # numbers per item of the stack
 END, CLASS, N_LEAVES, MET = range(4)  # marks of a row, which end with the words of what it MET

@@ -14,7 +14,8 @@ class Grove(NamedTuple):
     nodes: Any  # NODE by node
     table: Any  # branches by category; -1 as if it were null
     share: Any  # by node
-    asks: Any  # by node so many words: the bits of the attributes that are asked for from there on
+    # by node so many words: bits of the attributes that are asked for from there on; then of all
+    asks: Any
     touched: Any  # likewise, also of those on the way there; but for where null has its own branch
     answers: Any  # by node as many as there are, and so are the next two
     lowest: Any
@@ -83,5 +84,6 @@ def knows_all(grove: Grove, shape: Shape, row: int, space: Space) -> bool:
     """Whether a row knows all that the tree may ask for."""
     missing = np.int64(shape.n_words == 0)
     for word in range(shape.n_words):
-        missing |= grove.asks[U(word)] & ~space.known[U(row * shape.n_words + word)]
+        asked = grove.asks[U(len(grove.nodes) * shape.n_words + word)]
+        missing |= asked & ~space.known[U(row * shape.n_words + word)]
     return missing == 0

@@ -10,11 +10,9 @@ import numpy as np
 
 from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
-from service.tree.kernels.shapes import ITEM
+from service.tree.kernels.shapes import ITEM, N_OTHERS
 from service.tree.kernels.tell_ends import end_list
 from service.tree.kernels.tell_grove import Grove, Shape, Slate, Space, knows
-
-N_OTHERS = 2  # lists of a node beside those of its branches: of who ends, and of who divides
 
 
 @merged

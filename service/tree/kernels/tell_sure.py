@@ -38,26 +38,32 @@ def _step_all(grove: Grove, n_going: int, space: Space) -> int:
 
 
 @merged
+def _list(grove: Grove, shape: Shape, n_rows: int, space: Space) -> tuple[int, int]:
+    """How many rows of a block do not know all, and how many do, now that they are listed."""
+    n_left, n_sure = 0, 0
+    for row in range(n_rows):
+        is_sure = knows_all(grove, shape, row, space)
+        space.rows[U(n_left)] = space.rows[U(2 * space.most_rows + n_sure)] = row
+        space.rows[U(space.most_rows + row)] = 0 if is_sure else -1
+        n_left += np.int64(not is_sure)
+        n_sure += np.int64(is_sure)
+    return n_left, n_sure
+
+
+@merged
 def lead_sure(grove: Grove, shape: Shape, n_rows: int, space: Space, slate: Slate) -> int:
     """Leads those rows of a block to their leaves; lists all others, and tells how many.
 
-    The first list is that of the others, the second has the node of each row, the third who goes.
+    The first list is that of the others, the second has the node of each row, or -1, and the third
+    who goes on.
     """
-    n_left, n_going, nodes, going = 0, 0, space.most_rows, 2 * space.most_rows
-    for row in range(n_rows):
-        is_sure = knows_all(grove, shape, row, space)
-        space.rows[U(n_left)] = space.rows[U(going + n_going)] = row
-        space.rows[U(nodes + row)] = 0
-        n_left += np.int64(not is_sure)
-        n_going += np.int64(is_sure)
-    n_sure = n_going
-    if grove.nodes[0]["first"] == 0:
-        n_going = 0
+    n_left, n_sure = _list(grove, shape, n_rows, space)
+    n_going = n_sure if grove.nodes[0]["first"] != 0 else 0
     while n_going > 0:
         n_going = _step_all(grove, n_going, space)
     for row in range(n_rows if n_sure > 0 else 0):
-        node = space.rows[U(nodes + row)]
-        if not knows_all(grove, shape, row, space):
+        node = space.rows[U(space.most_rows + row)]
+        if node < 0:
             continue
         if grove.nodes[U(node)]["first"] == node:
             end(grove, shape, node, row, 1.0, space, slate)
