@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from service.jobs.attend import prepare
 from service.storage.engine import Store, open_store
@@ -25,6 +26,20 @@ LONGEST = (
     "tests/test_web_processes.py", "tests/test_cli", "tests/test_warm.py", "tests/jobs/",
 )  # fmt: skip
 numbers = count()
+
+
+class Schedule(LoadFileScheduling):  # type: ignore[misc] # which has no types
+    """A file at a time; but of faults those on one engine, which share web and workers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if not nodeid.startswith("tests/faults/"):
+            return str(super()._split_scope(nodeid))
+        return f"faults on {'postgresql' if 'postgresql' in nodeid else 'sqlite'}"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Schedule:
+    """Which tests go to which process."""
+    return Schedule(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
