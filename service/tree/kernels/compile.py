@@ -1,13 +1,22 @@
 """How kernels are compiled: free of the interpreter's lock, and kept for the next process."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 
 from service.tree.kernels.cache import KernelCache
 
 KERNELS: list[Any] = []  # all there are, in the order of their definition
+
+
+def _without_literals(template: Callable[..., Any], arguments: Any, named: Any) -> Any:
+    """What a kernel that calls another asks of it; else it would be compiled anew for each number.
+
+    Where a number stands in the call LLVM sees it as well.
+    """
+    return template(tuple(map(types.unliteral, arguments)), named)
 
 
 def _kept(compiled: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -17,6 +26,7 @@ def _kept(compiled: Any) -> Callable[[Callable[..., Any]], Any]:
         made = compiled(function)
         if made is not function:  # as NUMBA_DISABLE_JIT would have it
             made._cache = KernelCache(function)
+            made.get_call_template = partial(_without_literals, made.get_call_template)
             KERNELS.append(made)
         return made
 
