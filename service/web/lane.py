@@ -41,7 +41,7 @@ ACCEPTED = {  # what may be accepted so that a body is answered in its own form
 }
 
 JSON_HEADERS = [("Content-Type", TYPES[JSON])]
-COLUMNS = re.compile(rb'"columns"|\\')  # also where it may be written otherwise
+ROWS = re.compile(rb'"rows"[ \t\r\n]*:[ \t\r\n]*\Z')
 AT_ONCE = 1 << 17  # answers of leaves, of all rows, that are looked at in a millisecond or two
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Lane:
             return None
         if len(sent) > self._settings.max_body_bytes:
             return None
-        return self._ask(sent, name, partial(self._find_at_hand, _most_rows(sent)))
+        return self._ask(sent, name, partial(self._find_at_hand, rows_at_most(sent)))
 
     def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
         """A version that tells so many rows soon."""
@@ -183,10 +183,11 @@ def _is_own_form(type_: str, accept: str, encoding: str) -> bool:
     return accept in ACCEPTED.get(type_, ()) and encoding == AS_IT_IS
 
 
-def _most_rows(sent: bytes) -> int:
-    """How many rows a body may have at the most."""
-    n_values = sent.count(b",") if COLUMNS.search(sent) else 0
-    return sent.count(b"{") + n_values
+def rows_at_most(sent: bytes) -> int:
+    """How many rows a body may have at the most: as many as values, unless it begins with rows."""
+    head = sent[: sent.find(b"[")]
+    is_rows = head.count(b"{") == 1 and ROWS.search(head) is not None
+    return sent.count(b"{") + (0 if is_rows else sent.count(b","))
 
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:

@@ -23,7 +23,7 @@ from service.storage.engine import Store, open_store
 from service.storage.versions import save_version
 from service.web import create_app
 from service.web.context import EXTENSION
-from service.web.lane import Lane
+from service.web.lane import Lane, rows_at_most
 from tests.actions.odd_trees import columns_of, loaded_trees, rows
 from tests.web.conftest import SETTINGS, a_house_order, trained
 from tests.web.test_problems import problem
@@ -294,6 +294,7 @@ def test_the_database_is_asked_for_a_name_once_a_second(app: Flask, tmp_path: Pa
     now = [0.0]
     gone = open_store(f"sqlite:///{tmp_path / 'bough.db'}")
     (tmp_path / "bough.db").mkdir()
+    assert ask(Client(app.wsgi_app), SMALL).status_code == 200  # the name is known now
     known: Memory = app.extensions[EXTENSION].memory
     memory = Memory(gone, 1_000_000, lambda: now[0])
     key = known.names.find(("melons", None), nobody)
@@ -356,6 +357,7 @@ def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> No
         ("/predict", PLAIN, SMALL[:-1] + b', "model": "nobody"}'),
         ("/predict", PLAIN, json.dumps({"model": "melons", "rows": [{}] * 50_000}).encode()),
         ("/predict", PLAIN, b'{"model": "melons",' + b" " * 600 + LONG_COLUMNS),
+        ("/predict", PLAIN, b'{"model": "melons", "note": "\\"rows\\": [",' + LONG_COLUMNS),
         ("/predict", PLAIN, b'{"model": "melons",' + LONG_COLUMNS.replace(b"s", b"\\u0073", 1)),
         ("/predict", PLAIN, SMALL + b" " * (SETTINGS.max_body_bytes - len(SMALL) + 1)),
     ],
@@ -367,6 +369,23 @@ def test_whatever_would_take_long_or_must_be_looked_up_is_not_told_at_once(
     monkeypatch.setattr(Memory, "find", nobody)
 
     assert lane_of(app).tell(path, headers, sent) is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "n_rows"),
+    [
+        (b'{"rows": [{"a": 1, "b": 2}, {}]}', 3),
+        (b'{"model": "m", "rows" :\n[{}]}', 2),
+        (b'{"columns": {"a": [1, 2, 3]}}', 4),
+        (b'{"columns": {"rows": [1, 2, 3]}}', 4),
+        (b'{"model": "rows", "columns": {"a": [1, 2, 3]}}', 5),
+        (b'{"model": "{", "rows": [{"a": 1, "b": 2}]}', 5),
+        (b'{"\\u0072ows": [{"a": 1, "b": 2}]}', 3),
+        (b'{"model": "m"}', 1),
+    ],
+)
+def test_a_body_has_no_more_rows_than_it_looks_like(sent: bytes, n_rows: int) -> None:
+    assert rows_at_most(sent) == n_rows
 
 
 def test_what_breaks_is_not_told_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
