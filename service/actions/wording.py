@@ -22,7 +22,6 @@ NUMBER_BYTES = 20  # of the longest whole number
 UNSURE = b',"certain":false}'
 ROOM = bytes(24)  # behind a text, since the kernel copies more letters than it needs
 
-
 TextsOf: TypeAlias = Callable[[list[int]], list[bytes]]  # by leaf
 
 
