@@ -7,9 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from service.cli import GUNICORN, WORKER
@@ -32,7 +30,7 @@ class Fleet:
     """Processes by name, of which each is started again when it has ended."""
 
     def __init__(self, variables: Mapping[str, str], log: Path) -> None:
-        self._environment = os.environ | compiled_once() | variables
+        self._environment = os.environ | variables
         self._log = log
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = Lock()
@@ -88,16 +86,6 @@ class Fleet:
                 process_group=0,  # Ctrl-C is for the tests
                 preexec_fn=_die_with_tests,
             )
-
-
-def compiled_once() -> dict[str, str]:
-    """The variables with which our modules are compiled by the first process and by no other."""
-    return {"PYTHONPYCACHEPREFIX": _cache().name, "PYTHONDONTWRITEBYTECODE": ""}
-
-
-@cache
-def _cache() -> "TemporaryDirectory[str]":
-    return TemporaryDirectory(prefix="bough-compiled-")
 
 
 def _die_with_tests() -> None:

@@ -1,4 +1,7 @@
-"""A worker whose clock is wrong by so many seconds: `python -m tests.faults.wrong_clock 18000`."""
+"""A worker whose clock is wrong by so many seconds: `python -m tests.faults.wrong_clock 18000`.
+
+It is a package because each child of a worker would import a module of any other name again.
+"""
 
 import sys
 import time

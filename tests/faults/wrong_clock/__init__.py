@@ -1,0 +1,1 @@
+"""A worker whose clock is wrong."""
