@@ -5,6 +5,8 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +15,8 @@ import orjson
 import pytest
 
 from service.storage.engine import open_store
-from service.web.at_once import MOST, Tell, Told, told_of
+from service.web.at_once import MOST, asked_by
+from service.web.heads import MOST_FIELDS
 from tests.server import Web, serving
 from tests.web.conftest import trained
 
@@ -167,6 +170,32 @@ def without_id(body: bytes) -> bytes:
     return re.sub(rb'"request_id": ?"[^"]*"', b"", body)
 
 
+@pytest.mark.parametrize("more", [b"", b"Connection: Close\r\n", b"Connection: keep-alive\r\n"])
+def test_an_answer_has_the_same_headers_wherever_it_is_told(web: Web, more: bytes) -> None:
+    sent = request(more=more + b"X-Request-ID: mine\r\n")
+    with client_of(web) as client:
+        assert asked(client)[0] == 200  # it is in memory now
+        client.sendall(sent)
+        told = headers_in(client)
+    with client_of(web) as client, client_of(web) as other:
+        client.sendall(sent[:20])
+        assert asked(other)[0] == 200  # by now the beginning has gone to a thread
+        client.sendall(sent[20:])
+        by_thread = headers_in(client)
+
+    dates = [parsedate_to_datetime(each.pop("Date")) for each in (told, by_thread)]
+    assert abs(dates[0] - dates[1]) < timedelta(seconds=5)
+    assert told == by_thread
+    assert "mine" == told["X-Request-ID"]
+
+
+def headers_in(client: socket.socket) -> dict[str, str]:
+    response = HTTPResponse(client)
+    response.begin()
+    response.read()
+    return dict(response.getheaders())
+
+
 def test_who_does_not_hang_up_holds_up_nobody(web: Web) -> None:
     with client_of(web) as lasting, client_of(web) as other:
         assert asked(other)[0] == 200
@@ -182,29 +211,20 @@ def test_the_last_answer_says_so(web: Web) -> None:
     with client_of(web) as client:
         assert asked(client)[0] == 200
         client.sendall(request(more=b"Connection: close\r\n"))
-        response = HTTPResponse(client)
-        response.begin()
-        response.read()
 
-        assert response.getheader("Connection") == "close"
+        assert headers_in(client)["Connection"] == "close"
         assert client.recv(1) == b""
 
 
-def tell(path: str, _headers: dict[str, str], body: bytes) -> Told | None:
-    return (b"told", []) if (path, body) == ("/predict", ROW) else None
-
-
-def tell_all(_path: str, _headers: dict[str, str], _body: bytes) -> Told:
-    return b"told", []
-
-
-def peeked(sent: bytes, tell: Tell = tell) -> bool:
-    """Whether what was sent is taken for a small question."""
+def peeked(sent: bytes) -> str | None:
+    """The path of what was sent, if it is taken for a small question."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(sent)
         ours.setblocking(False)
-        return told_of(ours, tell) is not None
+        asked = asked_by(ours)
+        assert sent[:1] == ours.recv(1)  # it is still there
+    return None if asked is None else asked.path
 
 
 def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
@@ -216,22 +236,26 @@ def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
 @pytest.mark.parametrize(
     "sent",
     [
-        b"",
         request()[:-1],
         request()[: -len(ROW)],
         request()[:-30],
         b"GET" + request()[4:],
-        request().replace(b"/predict", b"/train"),
         request().replace(b"HTTP/1.1", b"HTTP/1.0"),
         request().replace(b"Content-Length", b"Content-Length-"),
         request(more=b"Transfer-Encoding: chunked\r\n"),
         request(more=b"expect: 100-continue\r\n"),
         request(more=b"UPGRADE: h2c\r\n"),
         request(more=b"Name : with a blank\r\n"),
+        request(more=b"Content_Type: text/csv\r\n"),
+        request(more=b"(Name): 1\r\n"),
+        request(more=b": 1\r\n"),
+        request(more=b"Long: %b\r\n" % (b"x" * 4000)),
+        request(more=b"".join(b"X-%d: 1\r\n" % each for each in range(MOST_FIELDS))),
+        request(more=b"X-Forwarded-Ssl: on\r\n"),
+        request(more=b"Bare: 1\n"),
         request(more=b"Twice: 1\r\ntwice: 1\r\n"),
         request(more=b"Letters: \xff\r\n"),
         request(more=b"Folded: 1\r\n 2\r\n"),
-        request(ROW + b" "),
         request(b" " * (MOST + 1)),
     ],
 )
@@ -241,12 +265,13 @@ def test_all_others_are_left_to_threads(sent: bytes) -> None:
 
 @pytest.mark.parametrize("mark", [b"%62", b"?b", b"#b", b"%", b"?"])
 def test_an_address_that_must_be_read_first_is_left_to_threads(mark: bytes) -> None:
-    assert peeked(request().replace(b"/predict", b"/models/a@b!$&'()*+,;=:-._~/predict"), tell_all)
-    assert not peeked(request().replace(b"/predict", b"/models/a%b/predict" % mark), tell_all)
+    name = b"a@b!$&'()*+,;=:-._~"
+    assert peeked(request().replace(b"/predict", b"/models/%b/predict" % name)) is not None
+    assert not peeked(request().replace(b"/predict", b"/models/a%b/predict" % mark))
 
 
 def test_who_has_gone_is_left_to_threads() -> None:
     ours, theirs = socket.socketpair()
     ours.close()
     with theirs:
-        assert told_of(ours, lambda *_: (b"told", [])) is None
+        assert asked_by(ours) is None

@@ -2,10 +2,11 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import uniform
 from typing import Any
 
 import orjson
@@ -20,6 +21,7 @@ __all__ = ["Session", "Store", "open_store"]
 
 DIALECTS = ("sqlite", "postgresql")
 PATIENCE = 30.0  # seconds that SQLite may wait for a lock
+PAUSES = (0.0005, 0.004)  # seconds between two looks at a lock: so many that nobody keeps step
 SHARED_FULL = sqlite3.SQLITE_IOERR_SHMSIZE  # no room for what the connections share
 # A machine that is switched off says nothing: without limits either side would wait for hours.
 TO_SERVER: dict[str, Any] = {
@@ -139,32 +141,46 @@ def _to_json(value: Any) -> str:
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, and which one
-    connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
-    _use_wal(connection)
+    # SQLite's patience does not hold here: of several that open a new file at the same moment,
+    # all but one are refused at once.
+    _when_free(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+    _wait_at_most(connection, PATIENCE)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _use_wal(connection: sqlite3.Connection) -> None:
-    # The busy timeout does not hold here: of several that open a new file at the same moment,
-    # all but one are refused at once, and have to try again.
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
+def _wait_at_most(connection: sqlite3.Connection, seconds: float) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
 
 
 def _begin(connection: Connection) -> None:
     # Reading first and asking for the write lock later fails at once when two do it: a writer
     # takes the lock at the start, where it can wait.
-    is_writing = connection.get_execution_options().get("is_writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+    if not connection.get_execution_options().get("is_writing", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # SQLite looks ever more seldom, in the end ten times a second: whoever has waited longest would
+    # lose to whoever has just come, and with it the lease of a job.
+    driver: Any = connection.connection.driver_connection
+    _wait_at_most(driver, 0)
+    try:
+        _when_free(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    finally:
+        _wait_at_most(driver, PATIENCE)
+
+
+def _when_free(act: Callable[[], object]) -> None:
+    """Does what others may be in the way of, as soon as they are not."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            act()
+        except (sqlite3.OperationalError, sql.OperationalError) as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(uniform(*PAUSES))
+        else:
+            return
 
 
 def _make_room(engine: Engine) -> None:
@@ -219,5 +235,6 @@ def _unavailable(error: BaseException | None) -> Unavailable:
     return Unavailable("The database does not answer.")
 
 
-def _code(error: sqlite3.OperationalError) -> int:
-    return error.sqlite_errorcode & 0xFF  # the upper bits tell more than we ask
+def _code(error: Exception) -> int:
+    told: Any = error.orig if isinstance(error, sql.DBAPIError) else error
+    return int(told.sqlite_errorcode) & 0xFF  # the upper bits tell more than we ask

@@ -1,52 +1,27 @@
 """Small questions are answered by the thread that hears of them.
 
 gunicorn hands each request to one of its threads and hears back from it, which takes longer than
-the answer to a few rows. So a question that has come whole is looked at first, without taking it
-from its client; where the answer can be told from memory, the loop that waits for all clients tells
-it. That loop must wait for nobody: what a client does not take at once is sent to it by a thread,
-and everything else is done by threads as before.
+the answer to a few rows, as does all that it makes of a request for WSGI. So a question that has
+come whole is looked at first, without taking it from its client; where the answer can be told from
+memory, the loop that waits for all clients tells it. That loop must wait for nobody: what a client
+does not take at once is sent to it by a thread, and all other requests are left to threads.
 """
 
-import re
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from selectors import EVENT_READ
 from socket import MSG_PEEK
 from time import monotonic, perf_counter
 from typing import Any, TypeAlias
 
+from service.web.heads import MOST_FIELDS, MOST_HEAD, Small, Told, head_of, small_of
+
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
-LINE = re.compile(rb"POST (/[!$&->@-~]*) HTTP/1\.1\r\n")  # a path that means what it says: no %?#
-HEADER = re.compile(rb"([!-9;-~]+):[ \t]*([ -~]*?)[ \t]*\r\n")
-BEHIND_HEADERS = b"\r\n\r\n"
-LENGTH = re.compile("[0-9]{1,5}")
-# What has a body that does not simply follow, or wants an answer before it is sent.
-UNUSUAL = {"transfer-encoding", "expect", "upgrade"}
 
-Told: TypeAlias = tuple[bytes, list[tuple[str, str]]]  # an answer, and its own headers
-# From path, headers and body to what can be told without waiting for anything.
-Tell: TypeAlias = Callable[[str, dict[str, str], bytes], Told | None]
-
-
-@dataclass(frozen=True)
-class Basket:
-    """In the place of a socket: what is told already, and where it is gathered to be sent."""
-
-    told: Told
-    started: float  # when it was begun to be told, by the clock that measures requests
-    parts: list[bytes] = field(default_factory=list)
-
-    def sendall(self, data: bytes) -> None:
-        """Adds something."""
-        self.parts.append(data)
-
-    def setblocking(self, _is_blocking: bool) -> None:  # noqa: FBT001 (as sockets have it)
-        """Does nothing: nobody waits."""
-
-    def gettimeout(self) -> float:
-        """None at all."""
-        return 0.0
+# From a request, and when it was heard of, to what can be told without waiting for anything.
+Tell: TypeAlias = Callable[[Small, float], Told | None]
 
 
 @dataclass(frozen=True)
@@ -66,11 +41,23 @@ class Done:
 
 def answer_at_once(worker: Any, tell: Tell) -> None:
     """Have a worker of gunicorn with threads answer small questions in its loop."""
-    if worker.cfg.is_ssl:  # nobody can look at what will come
+    if not _is_usual(worker.cfg):
         return
     loop = Loop(worker, tell, worker.enqueue_req)
     worker.enqueue_req = loop.welcome
     worker.on_client_socket_readable = loop.heard_again
+
+
+def _is_usual(settings: Any) -> bool:
+    """Whether gunicorn is set up to understand all that is understood here, and in the same way."""
+    lines = (settings.limit_request_line, settings.limit_request_field_size)
+    return (
+        not settings.is_ssl  # nobody can look at what will come
+        and settings.http_protocols == ["h1"]
+        and not os.environ.get("SCRIPT_NAME")  # which stands in front of every path
+        and settings.limit_request_fields >= MOST_FIELDS
+        and all(most == 0 or most >= MOST_HEAD for most in lines)  # 0: any
+    )
 
 
 @dataclass(frozen=True)
@@ -97,6 +84,8 @@ class Loop:
         self.worker.poller.unregister(client)
         self.worker.pending_conns.remove(conn)
         conn.data_ready = True
+        conn.init()
+        client.setblocking(False)
         self._take(conn)
 
     def heard_again(self, conn: Any, client: Any) -> None:
@@ -108,65 +97,48 @@ class Loop:
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
         started = perf_counter()
-        told = told_of(conn.sock, self.tell)
-        if told is None:
+        asked = asked_by(conn.sock)
+        told = None if asked is None else self.tell(asked, started)
+        if asked is None or told is None:
             self.submit(conn)
             return
         try:
-            answer(self.worker, conn, Basket(told, started))
+            self._answer(conn, asked, told)
         except Exception:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
             conn.close()
 
+    def _answer(self, conn: Any, asked: Small, told: Told) -> None:
+        """Answers; whatever the client does, nobody waits for it."""
+        conn.sock.recv(asked.n_bytes)  # which we have seen
+        is_kept = self._is_kept(asked)
+        text = head_of(told[1], is_kept=is_kept) + told[0]
+        n_sent = _sent(conn.sock, text)
+        if n_sent == len(text):
+            self.worker.finish_request(conn, Done(is_kept))
+            return
+        rest = self.worker.tpool.submit(_send_rest, conn.sock, text[n_sent:], is_kept=is_kept)
+        end = partial(self.worker.method_queue.defer, self.worker.finish_request, conn)
+        rest.add_done_callback(end)
 
-def told_of(client: Any, tell: Tell) -> Told | None:
-    """What a client is told if it has sent a whole, small question; it may still read its words."""
+    def _is_kept(self, asked: Small) -> bool:
+        """Whether the client may ask again after this request, which is counted."""
+        worker = self.worker
+        worker.nr += 1
+        if worker.nr >= worker.max_requests and worker.alive:
+            worker.log.info("Autorestarting worker after current request.")
+            worker.alive = False
+        has_room = len(worker.keepalived_conns) < worker.max_keepalived
+        return bool(worker.alive and worker.cfg.keepalive and has_room and not asked.is_last)
+
+
+def asked_by(client: Any) -> Small | None:
+    """What a client asks if it has sent a whole, small request; it is left there to be read."""
     try:
-        sent = client.recv(MOST, MSG_PEEK)
+        return small_of(client.recv(MOST, MSG_PEEK))
     except OSError:
         return None
-    line, end = LINE.match(sent), sent.find(BEHIND_HEADERS) + 2
-    if line is None or end < line.end():
-        return None
-    headers, start = _headers(sent, line.end(), end), end + 2
-    if headers is None or not LENGTH.fullmatch(headers.get("content-length", "")):
-        return None
-    n_bytes = int(headers["content-length"])
-    if len(sent) - start < n_bytes:
-        return None
-    return tell(line[1].decode(), headers, sent[start : start + n_bytes])
-
-
-def _headers(sent: bytes, start: int, end: int) -> dict[str, str] | None:
-    """The headers by name; None where one is unusual, or stands there twice."""
-    headers: dict[str, str] = {}
-    while start < end:
-        header = HEADER.match(sent, start, end)
-        name = "" if header is None else header[1].decode().lower()
-        if header is None or name in headers or name in UNUSUAL:
-            return None
-        headers[name], start = header[2].decode(), header.end()
-    return headers
-
-
-def answer(worker: Any, conn: Any, basket: Basket) -> None:
-    """Answers a request that has come whole; whatever the client does, nobody waits for it."""
-    conn.init()
-    client = conn.sock
-    client.setblocking(False)
-    conn.sock = basket
-    try:
-        is_kept = bool(worker.handle(conn))
-    finally:
-        conn.sock = client
-    text = b"".join(basket.parts)
-    n_sent = _sent(client, text)
-    if n_sent == len(text):
-        worker.finish_request(conn, Done(is_kept))
-        return
-    rest = worker.tpool.submit(_send_rest, client, text[n_sent:], is_kept=is_kept)
-    rest.add_done_callback(partial(worker.method_queue.defer, worker.finish_request, conn))
 
 
 def _sent(client: Any, text: bytes) -> int:

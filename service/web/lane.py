@@ -18,9 +18,9 @@ from service.actions.ask import Find, ask
 from service.actions.names import Selected
 from service.actions.ready import Ready
 from service.errors import BoughError
-from service.web.at_once import Basket, Told
 from service.web.bulk import answer_arrow
 from service.web.context import EXTENSION, Context
+from service.web.heads import Small, Told
 from service.web.media import ARROW, JSON, TYPES
 from service.web.names import is_selected
 from service.web.packing import fitted
@@ -65,32 +65,33 @@ class Lane:
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """The answer to a request."""
-        started, told = perf_counter(), None
-        name, client = _asked(environ), environ.get("gunicorn.socket")
-        if isinstance(client, Basket):
-            started, told = client.started, client.told
-        elif name is not None and _is_plain(environ):
+        started, name = perf_counter(), _asked(environ)
+        told = None
+        if name is not None and _is_plain(environ):
             told = self._answer(environ, name)
-        if told is None:
+        if name is None or told is None:
             environ[STARTED] = started
             return self.app(environ, start_response)
-        request_id = id_of(environ.get("HTTP_X_REQUEST_ID", ""))
-        note("POST", f"{MODELS}{{name}}{PREDICT}" if name else PREDICT, 200, started, request_id)
-        answer, packing = fitted(told[0], environ.get("HTTP_ACCEPT_ENCODING", ""))
-        lengths = [*told[1], ("Content-Length", str(len(answer)))]
-        start_response("200 OK", lengths + packing + headers_of(request_id))
+        given = environ.get("HTTP_X_REQUEST_ID", "")
+        accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
+        answer, headers = _ended(told, name, started, given, accepted)
+        start_response("200 OK", headers)
         return [answer]
 
-    def tell(self, path: str, headers: dict[str, str], sent: bytes) -> Told | None:
+    def tell(self, asked: Small, started: float) -> Told | None:
         """The answer to a small question, from memory and without waiting for anything."""
-        name, wanted = _named(path), headers.get("accept", ANYTHING)
-        type_ = headers.get("content-type", "")
+        name, headers, sent = _named(asked.path), asked.headers, asked.body
+        type_, wanted = headers.get("content-type", ""), headers.get("accept", ANYTHING)
         is_plain = _is_own_form(type_, wanted, headers.get("content-encoding", AS_IT_IS))
         if name is None or not is_plain or type_ == TYPES[ARROW]:
             return None
         if len(sent) > self._settings.max_body_bytes:
             return None
-        return self._ask(sent, name, partial(self._find_at_hand, rows_at_most(sent)))
+        told = self._ask(sent, name, partial(self._find_at_hand, rows_at_most(sent)))
+        if told is None:
+            return None
+        given, accepted = headers.get("x-request-id", ""), headers.get("accept-encoding", "")
+        return _ended(told, name, started, given, accepted)
 
     def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
         """A version that tells so many rows soon."""
@@ -156,6 +157,15 @@ class Broken:
     def read(self, _n_bytes: int = -1) -> NoReturn:
         """Raises what was raised before."""
         raise self._error
+
+
+def _ended(told: Told, name: str, started: float, given_id: str, accepted: str) -> Told:
+    """An answer as it is sent, with all its headers; its request is logged."""
+    request_id = id_of(given_id)
+    note("POST", f"{MODELS}{{name}}{PREDICT}" if name else PREDICT, 200, started, request_id)
+    answer, packing = fitted(told[0], accepted)
+    length = ("Content-Length", str(len(answer)))
+    return answer, [*told[1], length, *packing, *headers_of(request_id)]
 
 
 def _asked(environ: "WSGIEnvironment") -> str | None:

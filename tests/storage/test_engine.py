@@ -4,6 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from sqlalchemy import select, text
@@ -98,15 +99,30 @@ def test_a_database_that_does_not_answer_is_unavailable_and_comes_back(tmp_path:
         store.dispose()
 
 
-def test_a_locked_file_is_unavailable(tmp_path: Path) -> None:
+def test_a_locked_file_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.storage.engine.PATIENCE", 0.02)
     store = open_store(f"sqlite:///{tmp_path / 'bough.db'}")
-    with store.reading() as session:
-        session.execute(text("PRAGMA busy_timeout = 1"))
     other = sqlite3.connect(tmp_path / "bough.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
     with pytest.raises(Unavailable), store.writing() as session:
         session.execute(text("SELECT 1"))
+    other.execute("COMMIT")
+    with store.writing() as session:
+        assert 20 == session.scalar(text("PRAGMA busy_timeout"))  # as it was before it waited
+    other.close()
+    store.dispose()
+
+
+def test_who_waits_for_others_to_write_gets_his_turn(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'bough.db'}")
+    other = sqlite3.connect(tmp_path / "bough.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    Timer(0.1, lambda: other.execute("COMMIT")).start()
+
+    with store.writing() as session:
+        assert not other.in_transaction
+        assert 1 == session.scalar(text("SELECT 1"))
     other.close()
     store.dispose()
 

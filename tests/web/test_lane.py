@@ -1,5 +1,6 @@
 """The lane: what it answers is what Flask would, and what it does not know it hands on."""
 
+import gzip
 import json
 import logging
 import shutil
@@ -23,6 +24,7 @@ from service.storage.engine import Store, open_store
 from service.storage.versions import save_version
 from service.web import create_app
 from service.web.context import EXTENSION
+from service.web.heads import Small
 from service.web.lane import Lane, rows_at_most
 from tests.actions.odd_trees import columns_of, loaded_trees, rows
 from tests.web.conftest import SETTINGS, a_house_order, trained
@@ -339,8 +341,26 @@ def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> No
     lane, later = lane_of(app), ask(Client(app.wsgi_app), SMALL)
     columns = json.dumps({"columns": {"density": [0.1, None]}}).encode()
 
-    assert lane.tell("/predict", PLAIN, SMALL) == (later.data, [("Content-Type", JSON)])
-    assert lane.tell("/models/melons/predict", PLAIN, columns) is not None
+    told = lane.tell(small(PLAIN | {"x-request-id": "mine"}), 0.0)
+    assert told is not None
+    assert (later.data, {**later.headers, "X-Request-ID": "mine"}) == (told[0], dict(told[1]))
+    assert lane.tell(small(PLAIN, columns, "/models/melons/predict"), 0.0) is not None
+
+
+def test_a_large_answer_is_packed_where_that_is_liked(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = ask(Client(app.wsgi_app), SMALL)
+    monkeypatch.setattr("service.web.packing.LEAST", len(later.data))
+    told = lane_of(app).tell(small(PLAIN | {"accept-encoding": "gzip"}), 0.0)
+
+    assert told is not None
+    assert "gzip" == dict(told[1])["Content-Encoding"]
+    assert later.data == gzip.decompress(told[0])
+
+
+def small(headers: dict[str, str], sent: bytes = SMALL, path: str = "/predict") -> Small:
+    return Small(path, headers, sent, len(sent))
 
 
 @pytest.mark.parametrize(
@@ -368,7 +388,7 @@ def test_whatever_would_take_long_or_must_be_looked_up_is_not_told_at_once(
     assert ask(Client(app.wsgi_app), SMALL).status_code == 200  # it is in memory now
     monkeypatch.setattr(Memory, "find", nobody)
 
-    assert lane_of(app).tell(path, headers, sent) is None
+    assert lane_of(app).tell(small(headers, sent, path), 0.0) is None
 
 
 @pytest.mark.parametrize(
@@ -391,4 +411,4 @@ def test_a_body_has_no_more_rows_than_it_looks_like(sent: bytes, n_rows: int) ->
 def test_what_breaks_is_not_told_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.web.lane.ask", nobody)
 
-    assert lane_of(app).tell("/predict", PLAIN, SMALL) is None
+    assert lane_of(app).tell(small(PLAIN), 0.0) is None
