@@ -2,6 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+
+MOST_NAMES, MOST_LETTERS = 200, 100  # that are looked at for a hint, which must not take long
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,15 @@ class LineFault(Fault):
 def pointer(*parts: str | int) -> str:
     """The JSON pointer (RFC 6901) to the value reached through these parts."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence on a name that nobody knows: which one may be meant, or nothing."""
+    if len(name) > MOST_LETTERS:
+        return ""
+    looked_at = [each for each in islice(known, MOST_NAMES) if len(each) <= MOST_LETTERS]
+    near = get_close_matches(name, looked_at, 1)
+    return f"; is {near[0]!r} meant?" if near else ""
 
 
 class BoughError(Exception):

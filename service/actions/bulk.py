@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from service.actions.ready import Ready
-from service.errors import Fault, LineFault, pointer
+from service.errors import Fault, LineFault, hint, pointer
 from service.tree.arrays import Floats
 from service.tree.encode import raise_faults
 from service.tree.few import WEIGHTED
@@ -60,14 +60,15 @@ class Block:
 def check_names(asked: Asked, names: Iterable[str], line: int | None = None) -> None:
     """InvalidData if there are names that the version does not know; they stand on this line."""
     loaded = asked.ready.loaded
-    known = {each.name for each in loaded.version.attributes} | set(loaded.not_inputs)
-    raise_faults(
-        (_foreign(name, line) for name in names if name not in known), "some columns are unknown"
-    )
+    attributes = [each.name for each in loaded.version.attributes]
+    known = {*attributes, *loaded.not_inputs}
+    faults = (_foreign(name, line, attributes) for name in names if name not in known)
+    raise_faults(faults, "some columns are unknown")
 
 
-def _foreign(name: str, line: int | None) -> Fault:
-    place, detail = pointer("columns", name), f"the model has no attribute {name!r}"
+def _foreign(name: str, line: int | None, attributes: Iterable[str]) -> Fault:
+    detail = f"the model has no attribute {name!r}{hint(name, attributes)}"
+    place = pointer("columns", name)
     return Fault(place, detail) if line is None else LineFault(place, detail, line)
 
 

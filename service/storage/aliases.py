@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from service.errors import NotFound
 from service.storage.clock import now
+from service.storage.missing import no_model
 from service.storage.records import LARGEST, AliasMove
 from service.storage.tables import AliasMoveRow, AliasRow, ModelRow, VersionRow
 
@@ -56,7 +57,7 @@ def _locked(session: Session, model: str) -> int:
     """The model's id; until the end of the transaction nobody else moves its aliases."""
     model_id = session.scalar(select(ModelRow.id).where(ModelRow.name == model).with_for_update())
     if model_id is None:
-        raise NotFound(f"There is no model {model!r}.")
+        raise no_model(session, model)
     return model_id
 
 

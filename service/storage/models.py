@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from service.errors import NotFound
 from service.storage.clock import now
+from service.storage.missing import no_model
 from service.storage.paging import Order, paged, to_page
 from service.storage.records import Model, Page, Position, VersionKey
 from service.storage.tables import AliasRow, ModelRow, VersionRow
@@ -63,7 +63,7 @@ def fetch_model(session: Session, name: str) -> Model:
     """The model with this name."""
     row = session.scalar(select(ModelRow).where(ModelRow.name == name))
     if row is None:
-        raise NotFound(f"There is no model {name!r}.")
+        raise no_model(session, name)
     return _models(session, [row])[0]
 
 

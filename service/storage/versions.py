@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from service.errors import LeaseLost, NotFound
 from service.points import passing
 from service.storage.clock import now
+from service.storage.missing import no_model
 from service.storage.nodes import save_nodes, served
 from service.storage.paging import Order, paged, to_page
 from service.storage.records import LARGEST, Page, Position, Version, VersionDraft, VersionKey
@@ -49,7 +50,7 @@ def fetch_version(
     """The version with this number or alias, and the newest one if neither is given."""
     row = session.execute(_chosen(WITH_MODEL, model, number, alias)).first()
     if row is None:
-        raise NotFound(_what_is_missing(session, model, number, alias))
+        raise _missing(session, model, number, alias)
     return _versions(session, [row])[0]
 
 
@@ -59,7 +60,7 @@ def find_version(
     """The key of that version, with one query."""
     row = session.execute(_chosen(KEYS, model, number, alias)).first()
     if row is None:
-        raise NotFound(_what_is_missing(session, model, number, alias))
+        raise _missing(session, model, number, alias)
     return row.id, row.job_id
 
 
@@ -90,7 +91,7 @@ def list_versions(
     statement = WITH_MODEL.where(ModelRow.name == model)
     rows = session.execute(paged(statement, NEWEST_FIRST, after, limit)).all()
     if not rows and after is None:
-        raise NotFound(f"There is no model {model!r}.")
+        raise no_model(session, model)
     return to_page(
         rows, limit, lambda some: _versions(session, some), lambda version: (version.number,)
     )
@@ -151,12 +152,12 @@ def _sizes(tree: Tree) -> dict[str, int]:
     }
 
 
-def _what_is_missing(session: Session, model: str, number: int | None, alias: str | None) -> str:
+def _missing(session: Session, model: str, number: int | None, alias: str | None) -> NotFound:
     if session.scalar(select(ModelRow.id).where(ModelRow.name == model)) is None:
-        return f"There is no model {model!r}."
+        return no_model(session, model)
     if alias is not None:
-        return f"The model {model!r} has no alias {alias!r}."
-    return f"The model {model!r} has no version {number}."
+        return NotFound(f"The model {model!r} has no alias {alias!r}.")
+    return NotFound(f"The model {model!r} has no version {number}.")
 
 
 def _versions(session: Session, rows: Sequence[Any]) -> list[Version]:

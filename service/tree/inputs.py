@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from service.errors import Fault, InvalidData, pointer
+from service.errors import Fault, InvalidData, hint, pointer
 from service.tree.arrays import Floats
 from service.tree.attribute import Kind
 from service.tree.compiled import CompiledTree
@@ -74,11 +74,12 @@ def _encode(
 
 def _foreign(compiled: CompiledTree, table: Table, ignored: Collection[str]) -> Iterator[Fault]:
     """The columns that the model does not have, each named where it first stands."""
-    names = {attribute.name for attribute in compiled.attributes} | set(ignored)
+    attributes = [attribute.name for attribute in compiled.attributes]
+    names = {*attributes, *ignored}
     for name in table.columns:
         if name in names:
             continue
-        detail = f"the model has no attribute {name!r}"
+        detail = f"the model has no attribute {name!r}{hint(name, attributes)}"
         if not table.rows:
             yield Fault(pointer(*table.place, name), detail)
         yield from (

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from service.errors import Fault, pointer
+from service.errors import Fault, hint, pointer
 from service.tree.attribute import Attribute, Kind
 from service.tree.encode import IGNORED, Declaration, raise_faults
 from service.tree.summary import ColumnSummary
@@ -72,9 +71,7 @@ def _absent(named: Mapping[str, ColumnSummary], plan: Plan) -> Iterator[Fault]:
     wanted += [("/weight", plan.weight)] if plan.weight is not None else []
     for place, name in wanted:
         if name not in named:
-            near = get_close_matches(name, named, 1)
-            hint = f"; is {near[0]!r} meant?" if near else ""
-            yield Fault(place, f"the dataset has no column {name!r}{hint}")
+            yield Fault(place, f"the dataset has no column {name!r}{hint(name, named)}")
 
 
 def _misfits(

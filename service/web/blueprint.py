@@ -1,16 +1,17 @@
 """Blueprints whose views are read strictly and documented with the problems they may answer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 import flask_smorest
 from flask import Request
 from flask_smorest.utils import deepupdate
-from marshmallow import RAISE, Schema, ValidationError
+from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 
-from service.errors import Fault, InvalidData, pointer
+from service.errors import Fault, InvalidData, hint, pointer
 from service.tree.encode import MOST_FAULTS
 from service.web.bodies import read_body
 from service.web.problems import InvalidParameters
@@ -18,6 +19,7 @@ from service.web.problems import InvalidParameters
 View = TypeVar("View", bound=Callable[..., Any])
 ALWAYS = (500, 503)
 WITH_BODY = (400, 413, 415, 422)
+UNKNOWN = "Unknown field."  # as marshmallow says it
 
 
 class Parser(FlaskParser):
@@ -40,14 +42,42 @@ class Parser(FlaskParser):
             raise InvalidParameters("Some parameters are given more than once.", faults)
         return MultiDictProxy(req.args, schema)
 
-    def handle_error(self, error: ValidationError, *_args: Any, **_kwargs: Any) -> NoReturn:
+    def handle_error(
+        self,
+        error: ValidationError,
+        req: Request,  # noqa: ARG002
+        schema: Schema,
+        **_kwargs: Any,
+    ) -> NoReturn:
         """Raises the faults that the error tells of."""
         messages: dict[str, Any] = error.messages  # type: ignore[assignment]
-        if "json" in messages:
-            faults = [Fault(pointer(*at), detail) for at, detail in _flat(messages["json"])]
-            raise InvalidData("Some fields cannot be used.", faults[:MOST_FAULTS])
-        faults = [Fault(str(at[0]), detail) for at, detail in _flat(messages["query"])]
-        raise InvalidParameters("Some parameters cannot be used.", faults[:MOST_FAULTS])
+        ((place, found),) = messages.items()
+        told = [
+            (at, _with_hint(schema, at, detail)) for at, detail in islice(_flat(found), MOST_FAULTS)
+        ]
+        if place == "json":
+            faults = [Fault(pointer(*at), detail) for at, detail in told]
+            raise InvalidData("Some fields cannot be used.", faults)
+        faults = [Fault(str(at[0]), detail) for at, detail in told]
+        raise InvalidParameters("Some parameters cannot be used.", faults)
+
+
+def _with_hint(schema: Schema, at: Sequence[str | int], detail: str) -> str:
+    """A message; where a field is unknown with the one that may be meant."""
+    if detail != UNKNOWN:
+        return detail
+    return detail.rstrip(".") + (hint(str(at[-1]), _fields_at(schema, at[:-1])) or ".")
+
+
+def _fields_at(schema: Schema, at: Sequence[str | int]) -> Iterable[str]:
+    """The fields of the object that keys lead to; none if that is not known."""
+    field: Any = fields.Nested(schema)
+    for key in at:
+        if isinstance(field, fields.List):
+            field = field.inner
+        elif isinstance(field, fields.Nested):
+            field = field.schema.load_fields.get(str(key))
+    return field.schema.load_fields if isinstance(field, fields.Nested) else ()
 
 
 def _flat(messages: Any, *at: str | int) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.actions.request import EvaluationPlan, TrainRequest, source_of
-from service.errors import Fault, InvalidData, pointer
+from service.errors import Fault, InvalidData, hint, pointer
 from service.storage.records import StoredDataset
 from service.tree.attribute import Kind
 from service.tree.encode import IGNORED, MOST_FAULTS, Declaration
@@ -164,7 +164,7 @@ def _of_classes(order: Mapping[str, Any]) -> Iterator[Fault]:
 def _of_data(data: Mapping[str, Any]) -> Iterator[Fault]:
     for name in data:
         if name not in WAYS:
-            yield Fault(pointer("data", name), "Unknown field.")
+            yield Fault(pointer("data", name), f"Unknown field{hint(name, WAYS) or '.'}")
     if sum(name in data for name in WAYS) != 1:
         yield Fault("/data", "must have exactly one of rows, columns and dataset")
     if not isinstance(data.get("dataset", ""), str):

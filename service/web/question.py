@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.actions.select import Selection, read_selection
-from service.errors import Fault, InvalidData, pointer
+from service.errors import Fault, InvalidData, hint, pointer
 from service.tree.encode import MOST_FAULTS, is_number
 from service.tree.route import STRATEGIES
 from service.tree.table import Table, table_of_columns, table_of_rows
@@ -57,7 +57,9 @@ def read_question(
 
 def unknown_fields(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[Fault]:
     """The fields that nobody knows."""
-    return (Fault(pointer(name), "Unknown field.") for name in body if name not in fields)
+    for name in body:
+        if name not in fields:
+            yield Fault(pointer(name), f"Unknown field{hint(name, sorted(fields)) or '.'}")
 
 
 def _misfits(body: Mapping[str, Any], *, named: bool) -> Iterator[Fault]:
