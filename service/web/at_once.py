@@ -96,9 +96,8 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
-        started = perf_counter()
         asked = asked_by(conn.sock)
-        told = None if asked is None else self.tell(asked, started)
+        told = None if asked is None else self._told(asked)
         if asked is None or told is None:
             self.submit(conn)
             return
@@ -108,6 +107,13 @@ class Loop:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
             conn.close()
+
+    def _told(self, asked: Small) -> Told | None:
+        try:
+            return self.tell(asked, perf_counter())
+        except Exception:
+            self.worker.log.exception("a small question broke, which is left to a thread")
+            return None
 
     def _answer(self, conn: Any, asked: Small, told: Told) -> None:
         """Answers; whatever the client does, nobody waits for it."""
