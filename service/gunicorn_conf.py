@@ -67,6 +67,7 @@ def post_worker_init(worker: Any) -> None:
     context.store.forget()
     context.warmth.start()
     if isinstance(worker, ThreadWorker):
+        _leave_the_silent(worker)
         share_out(worker, _board)
         answer_at_once(worker, worker.wsgi.wsgi_app.tell)
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
@@ -97,6 +98,18 @@ def pre_exec(server: Any) -> None:
     server.START_CTX["args"] = [sys.executable, "-P", "-m", "gunicorn", *sys.argv[1:]]
 
 
+def _leave_the_silent(worker: ThreadWorker) -> None:
+    """Has a worker that is to end wait for nobody who has not asked; gunicorn itself would."""
+    give_up = worker.murder_pending
+
+    def give_up_sooner() -> None:
+        for silent in () if worker.alive else worker.pending_conns:
+            silent.timeout = 0.0
+        give_up()
+
+    worker.murder_pending = give_up_sooner
+
+
 def _part_in_peace(worker: ThreadWorker) -> Any:
     """Tells whether the worker was told to end; it then first lets its clients know.
 
@@ -108,8 +121,6 @@ def _part_in_peace(worker: ThreadWorker) -> Any:
     def end_if_all_have_left(*_: object) -> None:
         if worker.nr_conns == 0 or monotonic() > told[0] + FAREWELL:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            for silent in worker.pending_conns:  # they would be waited for as if they had asked
-                silent.timeout = 0.0
             worker.handle_exit(signal.SIGTERM, None)
 
     def begin_to_leave(*_: object) -> None:

@@ -26,15 +26,21 @@ ROW = b'{"model":"melons","rows":[{}]}'
 
 
 @pytest.fixture(scope="module")
-def web(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    """One process with few threads, which has a model in memory."""
-    place = tmp_path_factory.mktemp("at once")
-    path = place / "bough.db"
+def url(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with a model."""
+    path = tmp_path_factory.mktemp("at once") / "bough.db"
     path.write_bytes(sqlite_template.read_bytes())
     store = open_store(f"sqlite:///{path}")
     trained(store)
     store.dispose()
-    with serving(place, f"sqlite:///{path}", web_workers="1", web_threads=str(N_THREADS)) as web:
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture(scope="module")
+def web(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """One process with few threads."""
+    place = tmp_path_factory.mktemp("web")
+    with serving(place, url, web_workers="1", web_threads=str(N_THREADS)) as web:
         yield web
 
 
@@ -214,6 +220,29 @@ def test_the_last_answer_says_so(web: Web) -> None:
 
         assert headers_in(client)["Connection"] == "close"
         assert client.recv(1) == b""
+
+
+def test_clients_that_may_ask_only_once_are_answered(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUNICORN_CMD_ARGS", "--keep-alive 0")
+    with serving(tmp_path, url, web_workers="1") as web:
+        for _ in range(3):
+            with client_of(web) as client:
+                client.sendall(request())
+
+                assert headers_in(client)["Connection"] == "close"
+
+
+def test_who_asks_nothing_does_not_hold_up_a_process_that_is_to_be_replaced(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_requests = 10
+    monkeypatch.setenv("GUNICORN_CMD_ARGS", f"--max-requests {n_requests}")
+    with serving(tmp_path, url, web_workers="1") as web, client_of(web):
+        for _ in range(n_requests + 2):
+            with client_of(web) as client:
+                assert asked(client)[0] == 200  # the last ones by its successor
 
 
 def peeked(sent: bytes) -> str | None:

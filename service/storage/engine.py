@@ -164,7 +164,7 @@ def _begin(connection: Connection) -> None:
     driver: Any = connection.connection.driver_connection
     _wait_at_most(driver, 0)
     try:
-        _when_free(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        _when_free(lambda: driver.execute("BEGIN IMMEDIATE"))  # SQLAlchemy takes long to fail
     finally:
         _wait_at_most(driver, PATIENCE)
 
@@ -175,7 +175,7 @@ def _when_free(act: Callable[[], object]) -> None:
     while True:
         try:
             act()
-        except (sqlite3.OperationalError, sql.OperationalError) as error:
+        except sqlite3.OperationalError as error:
             if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(uniform(*PAUSES))
@@ -205,29 +205,35 @@ def answering() -> Iterator[None]:
         yield
     except sql.TimeoutError as error:
         raise Unavailable("All connections to the database are in use.") from error
-    except AWAY as error:  # bulk saving speaks to the driver itself
-        raise _unavailable(error) from error
-    except sql.DBAPIError as error:
+    except (*AWAY, sqlite3.OperationalError, sql.DBAPIError) as error:
+        # of the driver itself, which saves in bulk and waits for its turn, or by way of SQLAlchemy
         if not _is_away(error):
             raise
-        raise _unavailable(error.orig) from error
+        raise _unavailable(_original(error)) from error
     except sql.StatementError as error:
         if isinstance(error.orig, BoughError):  # a value was refused on its way into a statement
             raise error.orig from None
         raise
 
 
-def _is_away(error: sql.DBAPIError) -> bool:
+def _original(error: Exception) -> BaseException | None:
+    return error.orig if isinstance(error, sql.DBAPIError) else error
+
+
+def _is_away(error: Exception) -> bool:
     """Whether the database is to blame (gone, locked, full) and not the statement."""
-    if isinstance(error.orig, sqlite3.OperationalError):
+    original = _original(error)
+    if isinstance(original, sqlite3.OperationalError):
         # SQLite calls a misspelt statement "operational" too; only the code tells them apart.
-        return _code(error.orig) != sqlite3.SQLITE_ERROR
-    return error.connection_invalidated or isinstance(error, sql.OperationalError)
+        return _code(original) != sqlite3.SQLITE_ERROR
+    if isinstance(error, sql.DBAPIError) and error.connection_invalidated:
+        return True
+    return isinstance(error, sql.OperationalError) or isinstance(original, AWAY)
 
 
 def _unavailable(error: BaseException | None) -> Unavailable:
     if isinstance(error, sqlite3.OperationalError):
-        is_full = _code(error) == sqlite3.SQLITE_FULL or error.sqlite_errorcode == SHARED_FULL
+        is_full = _code(error) == sqlite3.SQLITE_FULL or _whole_code(error) == SHARED_FULL
     else:
         is_full = isinstance(error, psycopg.errors.DiskFull)
     if is_full:
@@ -235,6 +241,10 @@ def _unavailable(error: BaseException | None) -> Unavailable:
     return Unavailable("The database does not answer.")
 
 
-def _code(error: Exception) -> int:
-    told: Any = error.orig if isinstance(error, sql.DBAPIError) else error
-    return int(told.sqlite_errorcode) & 0xFF  # the upper bits tell more than we ask
+def _code(error: sqlite3.OperationalError) -> int:
+    return _whole_code(error) & 0xFF  # the upper bits tell more than we ask
+
+
+def _whole_code(error: sqlite3.OperationalError) -> int:
+    # what Python's own module finds wrong has none
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from service.web.heads import MOST_FIELDS, MOST_HEAD, Small, Told, head_of, small_of
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
+FIRST_SECONDS = 5.0  # that a client may take at the least for its first request
 
 # From a request, and when it was heard of, to what can be told without waiting for anything.
 Tell: TypeAlias = Callable[[Small, float], Told | None]
@@ -53,7 +54,7 @@ def _is_usual(settings: Any) -> bool:
     lines = (settings.limit_request_line, settings.limit_request_field_size)
     return (
         not settings.is_ssl  # nobody can look at what will come
-        and settings.http_protocols == ["h1"]
+        and (settings.protocol, settings.http_protocols) == ("http", ["h1"])
         and not os.environ.get("SCRIPT_NAME")  # which stands in front of every path
         and settings.limit_request_fields >= MOST_FIELDS
         and all(most == 0 or most >= MOST_HEAD for most in lines)  # 0: any
@@ -74,7 +75,7 @@ class Loop:
             self.submit(conn)
             return
         conn.close = partial(_close, self.worker, conn.close)
-        conn.timeout = monotonic() + self.worker.cfg.keepalive
+        conn.timeout = monotonic() + max(self.worker.cfg.keepalive, FIRST_SECONDS)
         self.worker.pending_conns.append(conn)
         conn.sock.setblocking(False)
         self.worker.poller.register(conn.sock, EVENT_READ, partial(self.first_heard, conn))

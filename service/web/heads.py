@@ -13,7 +13,8 @@ from gunicorn.util import http_date
 MOST_HEAD = 4_000  # bytes, and so of any line of it
 MOST_FIELDS = 64
 LINE = re.compile(rb"POST (/[!$&->@-~]*) HTTP/1\.1\r\n")  # a path that means what it says: no %?#
-HEADER = re.compile(rb"([A-Za-z0-9!#$%&'*+.^`|~-]+):[ \t]*([ -~]*?)[ \t]*\r\n")
+# Blanks around a value are cut off afterwards: to look for them here could take seconds.
+HEADER = re.compile(rb"([A-Za-z0-9!#$%&'*+.^`|~-]+):([\t -~]*)\r\n")
 BEHIND_HEADERS = b"\r\n\r\n"
 LENGTH = re.compile("[0-9]{1,5}")
 # What has a body that does not simply follow, wants an answer before it is sent, or may contradict
@@ -58,7 +59,7 @@ def _headers(sent: bytes, start: int, end: int) -> dict[str, str] | None:
         name = "" if header is None else header[1].decode().lower()
         if header is None or name in headers or name in UNUSUAL:
             return None
-        headers[name], start = header[2].decode(), header.end()
+        headers[name], start = header[2].decode().strip(" \t"), header.end()
     return headers if len(headers) <= MOST_FIELDS else None
 
 

@@ -8,7 +8,7 @@ from threading import Timer
 
 import pytest
 from sqlalchemy import select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from service.errors import Unavailable
 from service.storage.clock import Instant, after, now
@@ -111,6 +111,14 @@ def test_a_locked_file_is_unavailable(tmp_path: Path, monkeypatch: pytest.Monkey
     with store.writing() as session:
         assert 20 == session.scalar(text("PRAGMA busy_timeout"))  # as it was before it waited
     other.close()
+    store.dispose()
+
+
+def test_what_is_wrong_with_a_value_is_no_matter_of_the_database(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'bough.db'}")
+
+    with pytest.raises(OperationalError, match="decode"), store.reading() as session:
+        session.execute(text("SELECT CAST(x'ff' AS TEXT)")).all()
     store.dispose()
 
 

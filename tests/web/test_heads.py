@@ -1,5 +1,6 @@
 """Small requests are read as gunicorn reads them, or not at all."""
 
+import pytest
 from gunicorn.config import Config
 from gunicorn.http.parser import RequestParser
 from hypothesis import example, given, settings
@@ -50,6 +51,17 @@ def test_the_usual_is_read() -> None:
     assert small_of(sent + b"more") == Small(
         "/predict", {"host": "a", "content-length": str(len(BODY))}, BODY, len(sent)
     )
+
+
+BLANKS = b" " * 3900
+
+
+@pytest.mark.parametrize("value", [BLANKS + b"\x01", b"a" + BLANKS + b"b", b"\t" * 3900 + b"\n"])
+@pytest.mark.timeout(5)
+def test_blanks_are_passed_over_once(value: bytes) -> None:
+    head = b"POST /predict HTTP/1.1\r\nX:" + value + b"\r\n" + LENGTH + b"\r\n"
+    for _ in range(1000):
+        small_of(head + BODY)
 
 
 def as_gunicorn_reads(sent: bytes) -> Small:
