@@ -6,6 +6,9 @@ what they differ in is named below. See docs/algorithms.md for the list.
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from service.tree.arrays import Bools, Floats
 from service.tree.params import Params
 
 NEARLY = 1e-3  # how far below the average a gain may lie
@@ -30,3 +33,8 @@ C45 = {"j48": J48, "r8": R8}
 def tolerance_of(params: Params) -> float:
     """How much the rules let comparisons miss: nothing, but for J48."""
     return C45[params.rules].tolerance if params.rules in C45 else 0.0
+
+
+def is_empty(params: Params, weight: Floats) -> Bools:
+    """Whether nodes of this weight count as empty, and so answer with what their parents know."""
+    return np.asarray((weight == 0) | (weight < tolerance_of(params)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.arrays import Floats
 from service.tree.bounds import deviate
-from service.tree.c45 import tolerance_of
+from service.tree.c45 import is_empty, tolerance_of
 from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.grown import Grown
@@ -95,7 +95,7 @@ def _frozen(context: Context, tree: Tree, standing: Standing) -> Tree:
 
 def _answers(context: Context, tree: Tree, weight: Floats, distribution: Floats) -> Floats:
     """Per node the distribution it answers with: its own, or its parent's where it is empty."""
-    empty = np.flatnonzero((weight == 0) & (tree.parent >= 0))
+    empty = np.flatnonzero(is_empty(context.params, weight) & (tree.parent >= 0))
     above = tree.parent[empty]
     answers = distribution.copy()
     answers[empty] = distribution[above]

@@ -4,6 +4,7 @@ import numpy as np
 
 from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
+from service.tree.c45 import is_empty
 from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.engine import Yield
@@ -81,7 +82,7 @@ def breadth_first(nodes: Nodes) -> Ints:
 def _answering(context: Context, numbers: Floats, parent: Ints) -> Floats:
     """The numbers of each node, where it is empty with its parent's statistics."""
     made = numbers.copy()
-    empty = np.flatnonzero((numbers[:, NODE_WEIGHT] == 0) & (parent >= 0))
+    empty = np.flatnonzero(is_empty(context.params, numbers[:, NODE_WEIGHT]) & (parent >= 0))
     above = numbers[parent[empty]]
     made[empty, MEAN], made[empty, VARIANCE] = above[:, MEAN], above[:, VARIANCE]
     made[empty, CLASSES:] = above[:, CLASSES:]

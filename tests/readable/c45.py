@@ -13,7 +13,7 @@ from service.tree.arrays import Bools, Floats, Ints
 from service.tree.attribute import Kind
 from service.tree.c45 import NEARLY, R8, WIDE, Rules
 from service.tree.context import Context
-from service.tree.kernels.c45 import NEIGHBOURS
+from service.tree.kernels.sort import NEIGHBOURS
 from service.tree.nodes import Split
 from tests.readable.candidate import Candidate, cut_value
 from tests.readable.parts import View, totals
@@ -103,6 +103,8 @@ def _one_vs_rest(
         ratio = found.gain / found.split_info if found.split_info > 0 else 0.0
         if category == 0 or ratio > largest + rules.tolerance:
             best, largest = found, ratio
+        elif best is None:  # it counts as one that gains nothing
+            best = replace(found, gain=0.0, split_info=0.0)
     return best
 
 
@@ -115,7 +117,8 @@ def _numeric(context: Context, attribute: int, view: View, rules: Rules) -> Cand
     if enough < -rules.tolerance or known == 0:
         return None
     ordered = in_order(view)
-    cuts = np.flatnonzero(ordered.values[1:] - ordered.values[:-1] > NEIGHBOURS)
+    # as J48 writes it: whether two values are 0.00001 apart is a matter of rounding
+    cuts = np.flatnonzero(ordered.values[:-1] + NEIGHBOURS < ordered.values[1:])
     cuts, gains = _in_window(ordered, cuts, known, total, least, rules)
     if len(cuts) == 0:
         return None

@@ -84,8 +84,10 @@ def _condition(candidate: Candidate, branch: int) -> tuple[Operator, float, Ints
 
 def _answers(context: Context, order: list[Sprout], parents: list[int]) -> list[Sprout]:
     """Per node whose distribution it answers with: its own, or its parent's where it is empty."""
+    # to J48 a branch that hardly weighs anything is empty
+    lightest = 1e-6 if context.params.rules == "j48" else 5e-324
     return [
-        _as_parent(context, order[parent]) if sprout.weight == 0 and parent >= 0 else sprout
+        _as_parent(context, order[parent]) if sprout.weight < lightest and parent >= 0 else sprout
         for sprout, parent in zip(order, parents, strict=True)
     ]
 

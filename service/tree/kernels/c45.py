@@ -26,7 +26,7 @@ from service.tree.kernels.rooms import (
 )
 from service.tree.kernels.score import GAIN, score, weight_of
 from service.tree.kernels.sets import measure, multiway, two_sides
-from service.tree.kernels.sort import NEIGHBOURS
+from service.tree.kernels.sort import is_close
 
 LARGEST_LEAST = 25.0
 ONE = U(1)
@@ -109,7 +109,7 @@ def mark_close(
     for place in range(start, start + count_known(entries, start, start + n_rows, layout.null_bit)):
         entry = entries[U(place)]
         here = values[attribute, origin[entry & layout.row_mask]]
-        if here - before <= NEIGHBOURS:
+        if is_close(before, here):
             entries[U(place)] = entry | layout.close_bit
             found = found or here > before
         before = here
@@ -133,7 +133,7 @@ def _is_close_still(
             continue
         here = values[attribute, origin[entry & layout.row_mask]]
         before = _known_before(entries, first, place, layout, values, attribute, origin)
-        if here - before <= NEIGHBOURS:
+        if is_close(before, here):
             found = True
         else:
             entries[U(first + place)] = entry ^ layout.close_bit
@@ -219,7 +219,10 @@ def _best_category(
     rules: Rules, n_values: int, sides: Any, attribute: int, table: Any, sums: Any, parts: Any,
     found: Any, weight: float,
 ) -> None:  # fmt: skip
-    """The category whose division from the rest has the largest gain ratio."""
+    """The category whose division from the rest has the largest gain ratio.
+
+    Where there are some, but none with a ratio, the attribute still counts as one that gains 0.
+    """
     best, most = -1, 0.0
     for category in range(n_values):
         _single_out(sides, attribute, n_values, category)
@@ -232,6 +235,9 @@ def _best_category(
         if category == 0 or ratio > most + rules.tolerance:
             best, most = category, ratio
             found[attribute, GAIN_HERE], found[attribute, INFO] = gain, info
+        elif best < 0:
+            best = category
+            found[attribute, GAIN_HERE] = found[attribute, INFO] = 0.0
     if best >= 0:
         found[attribute, FOUND] = ONE_VS_REST
         _single_out(sides, attribute, n_values, best)

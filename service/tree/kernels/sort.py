@@ -117,6 +117,15 @@ def write_entries(
 
 
 @lean
+def is_close(before: float, here: float) -> bool:
+    """Whether C4.5 does not cut two values apart; as J48 writes it, for it is a matter of rounding.
+
+    Null before it is close to nothing.
+    """
+    return here <= before + NEIGHBOURS
+
+
+@lean
 def _mark_close(values: Any, rows: Any, layout: Layout, out: Any, known: Any) -> None:
     """Marks the entries whose values are as good as equal to the one before, to C4.5.
 
@@ -128,7 +137,7 @@ def _mark_close(values: Any, rows: Any, layout: Layout, out: Any, known: Any) ->
         if entry & layout.null_bit:
             return
         here = values[rows[entry & layout.row_mask]] + 0.0  # -0.0 is 0.0
-        if here - before <= NEIGHBOURS:
+        if is_close(before, here):
             out[U(place)] = entry | layout.close_bit
         if place < len(known):
             known[U(place)] = here
