@@ -30,7 +30,7 @@ from service.tree.kernels.rooms import (
     VARIANCE,
     Nodes,
 )
-from service.tree.kernels.sort import find_largest
+from service.tree.kernels.sort import find_largest, move_down
 from service.tree.nodes import Operator, Split, Tree
 from service.tree.parts import Part
 from service.tree.presort import in_threads, is_ordered
@@ -146,13 +146,8 @@ def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) ->
     return np.asarray(has_null & (branch == links[above, N_BRANCHES] - 1))
 
 
-def _training_values(context: Context, known: Floats | None, number: int, middle: Floats) -> Floats:
+def _training_values(context: Context, number: int, middle: Floats) -> Floats:
     """For each middle the largest value that is not above it, of all rows."""
-    if known is not None:
-        column = known[np.count_nonzero(is_ordered(context.data)[:number])]
-        below = np.asarray(column[np.searchsorted(column, middle, side="right") - 1])
-        if below.all():  # of 0.0 and -0.0, which are equal, either may stand for both
-            return below
     order = np.argsort(middle)
     marks, found = middle[order], np.full(len(middle), -np.inf)
     column = np.ascontiguousarray(context.data.values[:, number])
@@ -186,11 +181,14 @@ def _move_to_training_values(
     context: Context, known: Floats | None, attribute: Ints, is_moved: Bools, middle: Floats
 ) -> None:
     """Puts some middles at the largest value of their attribute that is not above them."""
+    if known is not None:
+        place = np.cumsum(is_ordered(context.data)) - 1
+        move_down(known, place, attribute, is_moved, middle)
     numbers = np.unique(attribute[is_moved])
 
     def move(some: range) -> None:
         for number in numbers[some].tolist():
             here = is_moved & (attribute == number)
-            middle[here] = _training_values(context, known, number, middle[here])
+            middle[here] = _training_values(context, number, middle[here])
 
-    in_threads(move, len(numbers), context.n_rows if known is None else 0)
+    in_threads(move, len(numbers), context.n_rows)

@@ -159,6 +159,27 @@ def sort_entries(
 
 
 @lean
+def move_down(known: Any, place: Any, attribute: Any, is_moved: Any, middle: Any) -> None:
+    """Moves middles to the largest value of their attribute that is not above them.
+
+    Values are known in order, at the place of their attribute. Those at 0.0 are still to be moved,
+    as -0.0 may stand for it.
+    """
+    for node in range(len(middle)):
+        if not is_moved[node]:
+            continue
+        here, low, high = place[attribute[node]], 0, known.shape[1]
+        while low < high:
+            half = (low + high) >> 1
+            if known[here, half] <= middle[node]:
+                low = half + 1
+            else:
+                high = half
+        if known[here, low - 1] != 0:
+            middle[node], is_moved[node] = known[here, low - 1], False
+
+
+@lean
 def find_largest(values: Any, rows: Any, marks: Any, firsts: Any, found: Any) -> None:
     """Writes down for each mark, which are in order, the largest value between it and the last.
 
