@@ -183,7 +183,8 @@ def _move_to_training_values(
     """Puts some middles at the largest value of their attribute that is not above them."""
     if known is not None:
         place = np.cumsum(is_ordered(context.data)) - 1
-        move_down(known, place, attribute, is_moved, middle)
+        # of one node alone, a column would be another type to the kernel
+        move_down(known, place, np.ascontiguousarray(attribute), is_moved, middle)
     numbers = np.unique(attribute[is_moved])
 
     def move(some: range) -> None:
