@@ -3,13 +3,13 @@
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import orjson
 import pytest
@@ -21,6 +21,7 @@ from tests.server import Web, serving
 from tests.web.conftest import trained
 
 N_THREADS = 2
+Answer = TypeVar("Answer")
 PATIENCE = 10.0  # seconds
 ROW = b'{"model":"melons","rows":[{}]}'
 
@@ -137,13 +138,13 @@ def test_who_does_not_read_holds_up_nobody_and_gets_all_answers(web: Web) -> Non
     assert told == (200, answer)
 
 
-def by_thread(web: Web, sent: bytes) -> tuple[int, bytes]:
-    """What is answered where a question does not come whole."""
+def by_thread(web: Web, sent: bytes, read: Callable[[socket.socket], Answer]) -> Answer:
+    """What is read of an answer to a question that does not come whole."""
     with client_of(web) as client, client_of(web) as other:
         client.sendall(sent[:20])
         assert asked(other)[0] == 200  # by now the beginning has gone to a thread
         client.sendall(sent[20:])
-        return heard(client)
+        return read(client)
 
 
 MODEL = request().replace(b"/predict", b"/models/melons/predict")
@@ -166,7 +167,7 @@ def test_the_odd_is_answered_as_by_threads(web: Web, sent: bytes) -> None:
         assert asked(client)[0] == 200  # it is in memory now
         client.sendall(sent)
         status, body = heard(client)
-    expected, expected_body = by_thread(web, sent)
+    expected, expected_body = by_thread(web, sent, heard)
 
     assert status == expected
     assert without_id(body) == without_id(expected_body)
@@ -183,15 +184,11 @@ def test_an_answer_has_the_same_headers_wherever_it_is_told(web: Web, more: byte
         assert asked(client)[0] == 200  # it is in memory now
         client.sendall(sent)
         told = headers_in(client)
-    with client_of(web) as client, client_of(web) as other:
-        client.sendall(sent[:20])
-        assert asked(other)[0] == 200  # by now the beginning has gone to a thread
-        client.sendall(sent[20:])
-        by_thread = headers_in(client)
+    expected = by_thread(web, sent, headers_in)
 
-    dates = [parsedate_to_datetime(each.pop("Date")) for each in (told, by_thread)]
+    dates = [parsedate_to_datetime(each.pop("Date")) for each in (told, expected)]
     assert abs(dates[0] - dates[1]) < timedelta(seconds=5)
-    assert told == by_thread
+    assert told == expected
     assert "mine" == told["X-Request-ID"]
 
 
@@ -297,6 +294,13 @@ def test_an_address_that_must_be_read_first_is_left_to_threads(mark: bytes) -> N
     name = b"a@b!$&'()*+,;=:-._~"
     assert peeked(request().replace(b"/predict", b"/models/%b/predict" % name)) is not None
     assert not peeked(request().replace(b"/predict", b"/models/a%b/predict" % mark))
+
+
+def test_who_has_said_nothing_is_left_to_threads() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        assert asked_by(ours) is None
 
 
 def test_who_has_gone_is_left_to_threads() -> None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from service.actions.ready import Ready
-from service.errors import Fault, LineFault, hint, pointer
+from service.errors import Fault, LineFault, pointer
 from service.tree.arrays import Floats
 from service.tree.encode import raise_faults
 from service.tree.few import WEIGHTED
-from service.tree.inputs import encode_inputs, stranger, taken_as_null
+from service.tree.inputs import encode_inputs, no_attribute, stranger, taken_as_null
 from service.tree.table import Table
 
 ROWS = 4_096  # of a block at the most: enough to be fast, few enough to leave others their turn
@@ -67,8 +67,7 @@ def check_names(asked: Asked, names: Iterable[str], line: int | None = None) -> 
 
 
 def _foreign(name: str, line: int | None, attributes: Iterable[str]) -> Fault:
-    detail = f"the model has no attribute {name!r}{hint(name, attributes)}"
-    place = pointer("columns", name)
+    place, detail = pointer("columns", name), no_attribute(name, attributes)
     return Fault(place, detail) if line is None else LineFault(place, detail, line)
 
 

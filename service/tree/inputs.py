@@ -1,6 +1,6 @@
 """Rows to predict, as numbers: what is wrong is named, what is strange counts as null."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -45,6 +45,11 @@ def encode_inputs(
     return Inputs(values, tuple(map(taken_as_null, strangers[:MOST_FAULTS])), found)
 
 
+def no_attribute(name: str, attributes: Iterable[str]) -> str:
+    """What is said of a column that the model does not have."""
+    return f"the model has no attribute {name!r}{hint(name, attributes)}"
+
+
 def stranger(table: Table, row: int, name: str) -> Fault:
     """A value that no category has."""
     return table.fault(row, name, f"is no category of {name!r}")
@@ -79,7 +84,7 @@ def _foreign(compiled: CompiledTree, table: Table, ignored: Collection[str]) -> 
     for name in table.columns:
         if name in names:
             continue
-        detail = f"the model has no attribute {name!r}{hint(name, attributes)}"
+        detail = no_attribute(name, attributes)
         if not table.rows:
             yield Fault(pointer(*table.place, name), detail)
         yield from (

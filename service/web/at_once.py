@@ -97,8 +97,9 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
+        started = perf_counter()
         asked = asked_by(conn.sock)
-        told = None if asked is None else self._told(asked)
+        told = None if asked is None else self._told(asked, started)
         if asked is None or told is None:
             self.submit(conn)
             return
@@ -109,9 +110,9 @@ class Loop:
             self.worker.nr_conns -= 1
             conn.close()
 
-    def _told(self, asked: Small) -> Told | None:
+    def _told(self, asked: Small, started: float) -> Told | None:
         try:
-            return self.tell(asked, perf_counter())
+            return self.tell(asked, started)
         except Exception:
             self.worker.log.exception("a small question broke, which is left to a thread")
             return None

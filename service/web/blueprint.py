@@ -11,15 +11,15 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 
-from service.errors import Fault, InvalidData, hint, pointer
+from service.errors import Fault, InvalidData, pointer
 from service.tree.encode import MOST_FAULTS
 from service.web.bodies import read_body
+from service.web.fields import UNKNOWN, unknown_field
 from service.web.problems import InvalidParameters
 
 View = TypeVar("View", bound=Callable[..., Any])
 ALWAYS = (500, 503)
 WITH_BODY = (400, 413, 415, 422)
-UNKNOWN = "Unknown field."  # as marshmallow says it
 
 
 class Parser(FlaskParser):
@@ -66,7 +66,7 @@ def _with_hint(schema: Schema, at: Sequence[str | int], detail: str) -> str:
     """A message; where a field is unknown with the one that may be meant."""
     if detail != UNKNOWN:
         return detail
-    return detail.rstrip(".") + (hint(str(at[-1]), _fields_at(schema, at[:-1])) or ".")
+    return unknown_field(str(at[-1]), _fields_at(schema, at[:-1]))
 
 
 def _fields_at(schema: Schema, at: Sequence[str | int]) -> Iterable[str]:

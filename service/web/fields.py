@@ -1,17 +1,25 @@
 """Fields that take what JSON says at its word: "1" is no number and 1 is not true."""
 
 import re
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
+from service.errors import hint
 from service.tree.attribute import category_text
 from service.tree.encode import is_category, is_number
 from service.web.names import NAME, NAME_RULE, is_name
 
 MOST = 2**31 - 1  # what a column for whole numbers can hold on every database
+UNKNOWN = "Unknown field."
 NO_NUL = "^[^\\u0000]*$"
+
+
+def unknown_field(name: str, known: Iterable[str]) -> str:
+    """What is said of a field that nobody knows, as marshmallow says it, and which may be meant."""
+    return UNKNOWN.removesuffix(".") + (hint(name, known) or ".")
 
 
 def _documented(options: dict[str, Any], **metadata: Any) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from service.actions.request import EvaluationPlan, TrainRequest, source_of
-from service.errors import Fault, InvalidData, hint, pointer
+from service.errors import Fault, InvalidData, pointer
 from service.storage.records import StoredDataset
 from service.tree.attribute import Kind
 from service.tree.encode import IGNORED, MOST_FAULTS, Declaration
@@ -14,6 +15,7 @@ from service.tree.params import resolve
 from service.tree.table import DATASET, Table, table_of_columns, table_of_rows
 from service.tree.target import CLASSIFICATION, MOST_CLASSES, REGRESSION, infer_task
 from service.tree.training import Plan
+from service.web.fields import unknown_field
 
 WAYS = ("rows", "columns", "dataset")  # in which data may be given
 # The parts of presets that are others where a number is predicted.
@@ -24,9 +26,9 @@ def read_order(
     order: Mapping[str, Any], max_cells: int, dataset: StoredDataset | None = None
 ) -> TrainRequest:
     """The request that an order makes, once its parts fit each other."""
-    faults = list(_contradictions(order))
+    faults = list(islice(_contradictions(order), MOST_FAULTS))
     if faults:
-        raise InvalidData("Some fields contradict each other.", faults[:MOST_FAULTS])
+        raise InvalidData("Some fields contradict each other.", faults)
     plan = _plan(order)
     if dataset is None:
         table = _table(order["data"], max_cells)
@@ -164,7 +166,7 @@ def _of_classes(order: Mapping[str, Any]) -> Iterator[Fault]:
 def _of_data(data: Mapping[str, Any]) -> Iterator[Fault]:
     for name in data:
         if name not in WAYS:
-            yield Fault(pointer("data", name), f"Unknown field{hint(name, WAYS) or '.'}")
+            yield Fault(pointer("data", name), unknown_field(name, WAYS))
     if sum(name in data for name in WAYS) != 1:
         yield Fault("/data", "must have exactly one of rows, columns and dataset")
     if not isinstance(data.get("dataset", ""), str):

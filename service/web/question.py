@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from service.actions.select import Selection, read_selection
-from service.errors import Fault, InvalidData, hint, pointer
+from service.errors import Fault, InvalidData, pointer
 from service.tree.encode import MOST_FAULTS, is_number
 from service.tree.route import STRATEGIES
 from service.tree.table import Table, table_of_columns, table_of_rows
-from service.web.fields import MOST
+from service.web.fields import MOST, unknown_field
 from service.web.names import SELECTED_RULE, is_selected
 
 LAYOUTS = ("rows", "columns")
@@ -56,10 +57,10 @@ def read_question(
 
 
 def unknown_fields(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[Fault]:
-    """The fields that nobody knows."""
-    for name in body:
-        if name not in fields:
-            yield Fault(pointer(name), f"Unknown field{hint(name, sorted(fields)) or '.'}")
+    """The first of the fields that nobody knows."""
+    known = sorted(fields)
+    for name in islice((name for name in body if name not in fields), MOST_FAULTS):
+        yield Fault(pointer(name), unknown_field(name, known))
 
 
 def _misfits(body: Mapping[str, Any], *, named: bool) -> Iterator[Fault]:

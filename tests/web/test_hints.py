@@ -71,6 +71,20 @@ def test_a_model_that_is_nearly_there_is_told(melon_client: FlaskClient, path: s
     assert problem(melon_client.get("/models/zzz"), 404)["detail"] == "There is no model 'zzz'."
 
 
+@pytest.mark.timeout(10)
+def test_very_many_names_take_no_longer_than_those_that_are_told(melon_client: FlaskClient) -> None:
+    # too little for the limit of a body, but each name would be looked for
+    many = {f"row{number}": 1 for number in range(10_000)}
+
+    for path, body in (
+        ("/predict", {"model": "melons", "rows": []} | many),
+        ("/train", ORDER | {"data": many}),
+        ("/predict", {"model": "melons", "rows": [many]}),
+    ):
+        told = problem(melon_client.post(path, json=body), 422)
+        assert 100 == len(told["errors"])
+
+
 def test_to_look_for_a_name_takes_no_longer_for_many_or_long_ones() -> None:
     assert hint("a" * 101, ["a" * 100]) == ""
     assert hint("a" * 100, ["a" * 101, "b", "a" * 99]) == f"; is {'a' * 99!r} meant?"

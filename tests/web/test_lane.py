@@ -369,6 +369,7 @@ def small(headers: dict[str, str], sent: bytes = SMALL, path: str = "/predict") 
         ("/predict", PLAIN, SMALL.replace(b"melons", b"nobody")),
         ("/predict?x=1", PLAIN, SMALL),
         ("/models", PLAIN, SMALL),
+        ("/train", PLAIN, SMALL),
         ("/predict", {}, SMALL),
         ("/predict", PLAIN | {"accept": "text/csv"}, SMALL),
         ("/predict", PLAIN | {"content-encoding": "gzip"}, SMALL),
