@@ -16,6 +16,7 @@ from service.tree.arrays import Ints
 from service.tree.bed import MANY, Bed, divided
 from service.tree.crew import N_THREADS, SECONDS, crew
 from service.tree.engine import Report, Yield, check_parts, grow_in, longer, make_nodes
+from service.tree.kernels.join import join_bed
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
     BRANCH,
@@ -27,8 +28,6 @@ from service.tree.kernels.rooms import (
     N_VALUES,
     NODE_WEIGHT,
     PARENT,
-    SENT,
-    SIDES_START,
     SPLIT,
     TESTED,
     Columns,
@@ -44,7 +43,6 @@ FEWEST = 4_000  # rows from which on two threads are faster than one
 SHARE = 6  # a bed holds at most one in so many of all rows ...
 SMALL = 6_000  # ... but half of few rows, up to so many
 OF_NUMBERS = 4  # times the work that categories are
-OF_SPLIT = [ATTRIBUTE, SPLIT, FIRST_CHILD, N_BRANCHES, SIDES_START]
 
 
 class Top:
@@ -90,9 +88,14 @@ def grow_in_beds(grower: Grower, waiting: list[Bed], tell: Report) -> Yield:
     sizes, slots = [bed.n_rows for bed in beds], [bed.slot for bed in beds]
     left: dict[int, Bed] = dict(enumerate(beds))
     beds.clear()
+    works: list[Work] = []  # that nobody uses
 
     def grow_bed(number: int, note: Report) -> Yield:
-        return _grow_bed(grower, left.pop(number), note)  # whose room is gone once it is grown
+        work = works.pop() if works else grower.make_work(max(sizes))
+        # whose room is gone once it is grown
+        made = _grow_bed(grower, left.pop(number), work, note)
+        works.append(work)
+        return made
 
     return joined(top, slots, grow_all(sizes, grow_bed, pool, tell))
 
@@ -215,14 +218,12 @@ def _go_on(over: Event) -> None:
         raise InterruptedError
 
 
-def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:
+def _grow_bed(grower: Grower, bed: Bed, work: Work, note: Report) -> Yield:
     most = int(bed.columns.facts[:, N_VALUES].max(initial=0))
     nodes = make_nodes(64 + most + bed.n_rows // 4, grower.n_classes)
     nodes.links[0, DEPTH] = bed.depth
     nodes.numbers[0, LARGEST] = bed.largest
-    made = grow_in(
-        bed.room, grower.rules, bed.columns, grower.make_work(bed.n_rows), nodes, bed.n_rows, note
-    )
+    made = grow_in(bed.room, grower.rules, bed.columns, work, nodes, bed.n_rows, note)
     # what they might have needed is given back
     links, numbers = made.nodes.links[: made.n_nodes], made.nodes.numbers[: made.n_nodes]
     return replace(made, nodes=Nodes(links.copy(), numbers.copy(), made.nodes.sides))
@@ -231,22 +232,14 @@ def _grow_bed(grower: Grower, bed: Bed, note: Report) -> Yield:
 def joined(top: Top, slots: list[int], grown: list[Yield]) -> Yield:
     """The nodes at the top and those of all beds; the root of a bed stands in its slot."""
     n_nodes, n_sides = int(top.state[0]), int(top.state[2])
-    links, numbers = [top.nodes.links[:n_nodes]], [top.nodes.numbers[:n_nodes]]
-    sides = [top.nodes.sides[:n_sides]]
+    most_nodes = n_nodes + sum(made.n_nodes - 1 for made in grown)
+    most_sides = n_sides + sum(made.n_sides for made in grown)
+    links = np.empty((most_nodes, top.nodes.links.shape[1]), np.int64)
+    numbers, sides = np.empty((most_nodes, top.nodes.numbers.shape[1])), np.empty(most_sides, int)
+    whole = Nodes(links, numbers, sides)
+    for to, some, size in zip(whole, top.nodes, (n_nodes, n_nodes, n_sides), strict=True):
+        to[:size] = some[:size]
     for slot, made in zip(slots, grown, strict=True):
-        below, here = made.nodes.links[: made.n_nodes], made.nodes.numbers[: made.n_nodes]
-        is_inner = below[:, ATTRIBUTE] >= 0
-        below[is_inner, FIRST_CHILD] += n_nodes - 1  # without its root
-        below[:, SIDES_START] += n_sides
-        is_top = below[:, PARENT] == 0
-        below[:, PARENT] = np.where(is_top, slot, below[:, PARENT] + n_nodes - 1)
-        links[0][slot, OF_SPLIT] = below[0, OF_SPLIT]
-        sent = numbers[0][slot, SENT]
-        numbers[0][slot] = here[0]
-        numbers[0][slot, SENT] = sent
-        links.append(below[1:])
-        numbers.append(here[1:])
-        sides.append(made.nodes.sides[: made.n_sides])
+        join_bed(made.nodes, made.n_nodes, made.n_sides, slot, n_nodes, n_sides, whole)
         n_nodes, n_sides = n_nodes + made.n_nodes - 1, n_sides + made.n_sides
-    nodes = Nodes(np.concatenate(links), np.concatenate(numbers), np.concatenate(sides))
-    return Yield(nodes, n_nodes, n_sides)
+    return Yield(whole, n_nodes, n_sides)

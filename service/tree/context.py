@@ -55,8 +55,10 @@ def make_context(data: Dataset, params: Params, part: Part | None = None) -> Con
     rows = np.flatnonzero(data.weights > 0) if part is None else part.rows
     origin = origin_of(data, is_fold=part is not None) if is_rpart(params) else None
     is_whole = len(rows) == len(data.weights)
-    columns = data.values.T if is_whole else (column[rows] for column in data.values.T)
-    least = [np.min(column, initial=0.0) for column in columns]  # null where one of them is
+    if is_whole:
+        least = np.min(data.values, axis=0, initial=0.0)  # null where one of them is
+    else:  # column by column: all at once would be as large as the data
+        least = np.array([np.min(column[rows], initial=0.0) for column in data.values.T])
     return Context(data, params, rows, np.isnan(least), _tie(data), origin)
 
 

@@ -57,12 +57,20 @@ def is_ordered(data: Dataset) -> Bools:
 
 def unsorted(data: Dataset, rows: Ints) -> Presorted:
     """The rows of a dataset as they came."""
+    came = _without_codes(data, rows)
+    _write_codes(data, came, 0, 1)
+    return came
+
+
+def _without_codes(data: Dataset, rows: Ints) -> Presorted:
+    """The rows as they came, with room for the codes of their categories."""
     layout = make_layout(len(rows), max(len(data.classes), 1))
     kind = np.uint32 if 2 * int(layout.tie_bit) <= WIDEST else np.uint64
-    entries: Any = np.arange(len(rows)).astype(kind)
+    entries: Any = np.arange(len(rows), dtype=kind)
     if not data.is_regression:
-        entries |= (data.target[rows].astype(np.uint64) << layout.shift).astype(kind)
-    return Presorted(layout, entries, _codes(data, rows), rows)
+        entries |= data.target[rows].astype(kind) << kind(layout.shift)
+    codes = np.empty((len(rows), np.count_nonzero(~is_ordered(data))), np.uint32)
+    return Presorted(layout, entries, codes, rows)
 
 
 def presort(
@@ -74,7 +82,7 @@ def presort(
     In regression, rpart needs the rows by the first attribute, null as 0: one more column. To the
     cautious, values that nearly agree are marked.
     """
-    n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), unsorted(data, rows)
+    n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), _without_codes(data, rows)
     plain, layout = came.entries, came.layout
     has_more = as_rpart and data.is_regression and has_null_first(data, rows)
     entries = np.empty((len(ordered) + 1 + has_more) * n_rows, plain.dtype)
@@ -86,9 +94,12 @@ def presort(
     n_kept = n_rows if is_cautious and n_rows <= MOST_KEPT else 0
     known = np.full((len(ordered), n_kept), np.nan)
 
-    def sort(places: Iterable[int]) -> None:
+    def sort(places: range) -> None:
         space = spaces.pop()
         for place in places:
+            if place >= len(ordered):
+                _write_codes(data, came, place - len(ordered), N_THREADS)
+                continue
             out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
             values = np.ascontiguousarray(data.values[:, ordered[place]])
             if as_rpart:
@@ -96,7 +107,7 @@ def presort(
             else:
                 space.sort(values, rows, plain, layout, out, known[place], is_cautious=is_cautious)
 
-    in_threads(sort, len(ordered), n_rows, tell)
+    in_threads(sort, len(ordered) + N_THREADS, n_rows, tell)
     if has_more:
         entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
     if as_rpart or not is_cautious:
@@ -160,15 +171,16 @@ def in_threads(
         future.result()
 
 
-def _codes(data: Dataset, rows: Ints) -> Any:
-    """Per row and categorical attribute where the statistics of its category begin."""
-    categorical, starts = np.flatnonzero(~is_ordered(data)), first_lines(data)
-    codes = np.empty((len(rows), len(categorical)), np.uint32)
-    for place, attribute in enumerate(categorical.tolist()):
-        column = np.ascontiguousarray(data.values[:, attribute])
-        null = int(starts[place + 1]) - 1
-        write_codes(column, rows, int(starts[place]), null, data.n_statistics, codes, place)
-    return codes
+def _write_codes(data: Dataset, came: Presorted, part: int, n_parts: int) -> None:
+    """Writes down where the statistics of each row's categories begin, for a part of the rows.
+
+    Rows are shared out, not attributes: two threads must not write to one line of memory.
+    """
+    first, last = (number * came.n_rows // n_parts for number in (part, part + 1))
+    values, attributes = np.ascontiguousarray(data.values.T), np.flatnonzero(~is_ordered(data))
+    write_codes(
+        values, attributes, first_lines(data), data.n_statistics, came.rows, first, last, came.codes
+    )
 
 
 def first_lines(data: Dataset) -> Ints:

@@ -9,6 +9,7 @@ from service.tree.context import Context
 from service.tree.criterion import CRITERIA
 from service.tree.engine import Yield
 from service.tree.grown import Grown
+from service.tree.kernels.edges import write_edges
 from service.tree.kernels.grow import put_in_order
 from service.tree.kernels.rooms import (
     ATTRIBUTE,
@@ -25,13 +26,12 @@ from service.tree.kernels.rooms import (
     PARENT,
     RISK,
     SENT,
-    SIDES_START,
     SPLIT,
     VARIANCE,
     Nodes,
 )
 from service.tree.kernels.sort import find_largest, move_down
-from service.tree.nodes import Operator, Split, Tree
+from service.tree.nodes import Split, Tree
 from service.tree.parts import Part
 from service.tree.presort import in_threads, is_ordered
 from service.tree.rpart_order import is_rpart
@@ -111,31 +111,16 @@ def _edges(
     context: Context, made: Yield, links: Ints, numbers: Floats, parent: Ints
 ) -> tuple[Ints, Floats, Ints, Ints]:
     """Per node the condition on the edge that leads to it: operator, value, and its set."""
-    above, branch = np.maximum(parent, 0), links[:, BRANCH]
-    split = links[above, SPLIT]
-    operator = np.where(split == Split.MULTIWAY, int(Operator.EQUAL), int(Operator.AMONG))
-    operator = np.where(split == Split.THRESHOLD, int(Operator.AT_MOST) + branch, operator)
-    value = np.where(split == Split.MULTIWAY, branch.astype(np.float64), np.nan)
-    value = np.where(
-        split == Split.THRESHOLD, _thresholds(context, made.known, links, numbers)[above], value
+    own = _is_null_branch(context, links, np.maximum(parent, 0), links[:, BRANCH])
+    cuts = _thresholds(context, made.known, links, numbers)
+    n_values = np.array([len(each.values) for each in context.data.attributes], np.int64)
+    operator, value = np.empty(len(links), np.int64), np.empty(len(links))
+    set_start = np.empty(len(links) + 1, np.int64)
+    set_values = np.empty(len(made.nodes.sides), np.int64)  # each stands in one set at most
+    n_set = write_edges(
+        links, parent, cuts, own, made.nodes.sides, n_values, operator, value, set_start, set_values
     )
-    own = _is_null_branch(context, links, above, branch)
-    operator, value = np.where(own, int(Operator.NULL), operator), np.where(own, np.nan, value)
-    operator[0], value[0] = Operator.NONE, np.nan
-    sets = []
-    for at in np.flatnonzero(operator == Operator.AMONG).tolist():
-        start = int(links[above[at], SIDES_START])
-        n_values = len(context.data.attributes[links[above[at], ATTRIBUTE]].values)
-        found = np.flatnonzero(made.nodes.sides[start : start + n_values] == branch[at])
-        if len(found) == 1:
-            operator[at], value[at], found = Operator.EQUAL, float(found[0]), found[:0]
-        sets.append((at, found))
-    sizes = np.zeros(len(links), dtype=np.int64)
-    for at, found in sets:
-        sizes[at] = len(found)
-    start_of = np.append(0, np.cumsum(sizes))
-    values = [np.empty(0, np.int64), *(found for _, found in sets)]
-    return operator, value, start_of, np.concatenate(values)
+    return operator, value, set_start, set_values[:n_set].copy()
 
 
 def _is_null_branch(context: Context, links: Ints, above: Ints, branch: Ints) -> Bools:

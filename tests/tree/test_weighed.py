@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from service.tree.kernels.cut import window
 from service.tree.kernels.entries import make_layout
-from service.tree.kernels.rooms import KNOWN, LEFT
+from service.tree.kernels.rooms import KNOWN, LEFT, SECOND, WEIGHT
 from service.tree.kernels.two_weighed import scan_two_weighed
 from service.tree.kernels.weighed import BLOCK, SHORT, quick, scan_weighed
 
@@ -58,7 +58,7 @@ def test_the_best_cut_of_weighted_rows_is_the_best_of_all(
     entries = np.arange(n_rows, dtype=np.uint64) | (classes.astype(np.uint64) << layout.shift)
     entries = (entries | np.where(ties, layout.tie_bit, np.uint64(0))).astype(np.uint32)
     rows, sums, block = np.ones((3, n_rows)), np.zeros((7, n_classes)), np.zeros((3, BLOCK), SHORT)
-    rows[0] = weights
+    rows[WEIGHT], rows[SECOND] = weights, weights * (classes == 1)
     sums[KNOWN] = np.bincount(classes, weights, n_classes)
     sums[LEFT, classes[0]] = weights[0]
     place = (entries, 0, low, high, layout, rows, sums)
@@ -81,7 +81,7 @@ def test_the_window_leaves_enough_weight_on_both_sides(
     layout = make_layout(n_rows, n_classes)
     entries = np.arange(n_rows, dtype=np.uint64) | (classes.astype(np.uint64) << layout.shift)
     rows, sums = np.ones((3, n_rows)), np.full((7, n_classes), np.nan)
-    rows[0] = weights
+    rows[WEIGHT], rows[SECOND] = weights, weights * (classes == 1)
     low, high = window(entries.astype(np.uint32), 0, n_rows, layout, rows, least, False, sums)
     before = np.append(0.0, np.cumsum(weights))
     enough = [cut for cut in range(1, n_rows + 1) if before[cut] >= least]

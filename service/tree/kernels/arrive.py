@@ -16,6 +16,7 @@ from service.tree.kernels.rooms import (
     R8,
     RISK,
     RPART,
+    SECOND,
     TARGET,
     TOTAL,
     VARIANCE,
@@ -101,8 +102,9 @@ def _weigh_two(
     n_whole = 0
     for at in range(start, end):
         entry, own = entries[U(at)], arrived[U(at)]
-        rows[WEIGHT, entry & layout.row_mask] = own
         second = own * np.float64((entry >> layout.shift) & layout.class_mask)
+        rows[WEIGHT, entry & layout.row_mask] = own
+        rows[SECOND, entry & layout.row_mask] = second
         one += own - second
         other += second
         weight += own

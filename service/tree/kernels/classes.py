@@ -6,7 +6,7 @@ import numpy as np
 
 from service.tree.kernels.compile import lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.rooms import LEFT, MOVED, RIGHT, TERMS, WEIGHT
+from service.tree.kernels.rooms import LEFT, MOVED, RIGHT, SECOND, TERMS, WEIGHT
 from service.tree.kernels.score import GAIN, GINI, MISCLASSIFICATION, clear
 
 BLOCK = 64  # cuts that are passed by together where none of them can be better
@@ -40,9 +40,8 @@ def _add_to_two(
     """The same for two classes: either gets the weight or 0, and neither waits for memory."""
     one, other = sums[line, 0], sums[line, 1]
     for place in range(start, end):
-        entry = entries[U(place)]
-        weight = rows[WEIGHT, entry & layout.row_mask]
-        second = weight * np.float64((entry >> layout.shift) & layout.class_mask)
+        row = entries[U(place)] & layout.row_mask
+        weight, second = rows[WEIGHT, row], rows[SECOND, row]
         one += weight - second
         other += second
     sums[line, 0], sums[line, 1] = one, other

@@ -41,6 +41,9 @@ kernel = _kept(njit(**(PLAIN | {"_nrt": True})))
 LEAN = PLAIN | {"_nrt": False}
 lean = _kept(njit(**LEAN))
 
+# and for what is only about right: a product and the sum it goes into may be one step
+rough = _kept(njit(**(LEAN | {"fastmath": {"contract"}})))
+
 # and for what of this is called from one place with many arrays: passing them on would cost more
 # than the work, and compiling it by itself as much again
 inlined = _kept(njit(**(LEAN | {"inline": "always"})))

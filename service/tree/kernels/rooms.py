@@ -53,6 +53,7 @@ class Columns(NamedTuple):
 
 
 WEIGHT, APART, TARGET = range(3)  # per row, lines of Room.rows
+SECOND = APART  # of two classes: the weight where it is of the second, else 0, if some are divided
 
 
 class Room(NamedTuple):

@@ -112,7 +112,7 @@ def _search_cut(
         at = filled_column(entries, start, n_known, end, layout, rows, work.scratch)
         work.found[attribute, FILLED] = columns.values[attribute, room.origin[at]]
         entries, start, end, n_known = work.scratch, 0, end - start, end - start
-    tell_known(rules.criterion, entries, start + n_known, end, layout, rows, work.sums)
+    tell_known(rules.criterion, entries, start + n_known, end, layout, rows, is_whole, work.sums)
     if rules.fine_print != TEXTBOOK:
         _cut_by_rules(
             rules, columns, room, work, attribute, entries, start, n_known, weight, is_whole,

@@ -14,13 +14,16 @@ ROUNDING = 1e-9  # weights that ought to be equal differ by less
 
 @lean
 def write_codes(
-    values: Any, rows: Any, start: int, null: int, size: int, codes: Any, place: int
-) -> None:
-    """Where the statistics of each row's category begin, so many each; null has a line too."""
-    for number in range(len(rows)):
-        value = values[rows[U(number)]]
-        line = null if np.isnan(value) else start + int(value)
-        codes[U(number), U(place)] = line * size
+    values: Any, attributes: Any, starts: Any, size: int, rows: Any, first: int, last: int,
+    codes: Any,
+) -> None:  # fmt: skip
+    """Where the statistics of some rows' categories begin, so many each; null has a line too."""
+    for number in range(first, last):
+        for place in range(len(attributes)):
+            value = values[U(attributes[U(place)]), U(rows[U(number)])]
+            is_null = np.isnan(value)
+            line = starts[U(place + 1)] - 1 if is_null else starts[U(place)] + int(value)
+            codes[U(number), U(place)] = line * size
 
 
 @lean

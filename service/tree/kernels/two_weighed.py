@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from service.tree.kernels.compile import lean
+from service.tree.kernels.compile import lean, rough
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.rooms import KNOWN, LEFT, WEIGHT
+from service.tree.kernels.rooms import KNOWN, LEFT, SECOND, WEIGHT
 from service.tree.kernels.score import x_log_x
 from service.tree.kernels.weighed import BLOCK, LANES, NEAR, NOTHING, ONE, SHORT, quick
 
-FIRST, SECOND, BOTH = range(3)  # the weight before each cut of a block, lines of Work.before
+HERE, THERE, BOTH = range(3)  # the weight before each cut of a block, lines of Work.before
 IS_CUT, MARK = range(2)  # 1 where no tie is cut apart, and the quick score: lines of Work.block
 RAISED = SHORT(2)  # added to a score it is above 0, and has the order of its bits
 
@@ -55,26 +55,26 @@ def _gather(
     """What is on the left once all rows of a block are there; noted is what is before each."""
     one, other = left
     for place in range(start, end):
-        entry, at = entries[U(place)], U(place - start)
-        sides[FIRST, at], sides[SECOND, at], sides[BOTH, at] = one, other, before
-        block[IS_CUT, at] = NOTHING if entry & layout.tie_bit else ONE
-        weight = rows[WEIGHT, entry & layout.row_mask]
-        # either gets the weight or 0, and neither waits for memory
-        second = weight * np.float64((entry >> layout.shift) & layout.class_mask)
+        row, at = entries[U(place)] & layout.row_mask, U(place - start)
+        sides[HERE, at], sides[THERE, at], sides[BOTH, at] = one, other, before
+        weight, second = rows[WEIGHT, row], rows[SECOND, row]
         one += weight - second
         other += second
         before += weight
+    for place in range(start, end):  # by itself, which is done for many at once
+        tie = entries[U(place)] & layout.tie_bit
+        block[IS_CUT, U(place - start)] = NOTHING if tie else ONE
     for at in range(end - start, (end - start + LANES - 1) & -LANES):
         block[IS_CUT, U(at)] = NOTHING
     return (one, other), before
 
 
-@lean
+@rough
 def _measure(n_cuts: int, whole: tuple[float, float], scale: float, sides: Any, block: Any) -> Any:
     """The highest mark of a block: a quick score, raised, as part of the whole; 0 for a tie."""
     highest = np.int32(0)
     for at in range((n_cuts + LANES - 1) & -LANES):
-        one, other, size = sides[FIRST, U(at)], sides[SECOND, U(at)], sides[BOTH, U(at)]
+        one, other, size = sides[HERE, U(at)], sides[THERE, U(at)], sides[BOTH, U(at)]
         both = SHORT(size * scale)
         found = quick(SHORT(one * scale)) + quick(SHORT(other * scale)) - quick(both)
         found += quick(max(SHORT((whole[0] - one) * scale), NOTHING))
@@ -95,7 +95,7 @@ def _best_of(
     found, least = -1, max(limit / known + RAISED, 0.0)
     for at in range(n_cuts):
         if block[MARK, U(at)] > least:
-            one, other, before = sides[FIRST, U(at)], sides[SECOND, U(at)], sides[BOTH, U(at)]
+            one, other, before = sides[HERE, U(at)], sides[THERE, U(at)], sides[BOTH, U(at)]
             here = -x_log_x(before) - x_log_x(known - before)
             here += x_log_x(one) + x_log_x(whole[0] - one)
             here += x_log_x(other) + x_log_x(whole[1] - other)
