@@ -5,7 +5,7 @@ from typing import Any
 from service.tree.kernels.arrive import is_small
 from service.tree.kernels.compile import inlined, lean
 from service.tree.kernels.entries import Layout, U
-from service.tree.kernels.few import MOST_SHARED, MOST_SIDES, MOST_WHOLE, part_few
+from service.tree.kernels.few import MANY_SHARED, MOST_SHARED, MOST_SIDES, MOST_WHOLE, part_few
 from service.tree.kernels.part import move_down, part_many, part_two, takes_of
 from service.tree.kernels.part_rows import part_rows, part_two_rows
 from service.tree.kernels.rooms import (
@@ -140,9 +140,8 @@ def divide_many(
         return
     for branch in range(n_branches):
         marks[BEHIND, branch] = 0  # rows keep their numbers
-    is_few = n_branches < MOST_SIDES and n_open <= (
-        MOST_SHARED if marks[N_SENT, n_branches] > 0 else MOST_WHOLE
-    )
+    is_shared = MANY_SHARED * marks[N_SENT, n_branches] > end - start
+    is_few = n_branches < MOST_SIDES and n_open <= (MOST_SHARED if is_shared else MOST_WHOLE)
     for offset in range(stride, len(entries), stride):
         if is_few:
             part_few(entries, offset, start, end, side, layout, n_branches, marks, parts)

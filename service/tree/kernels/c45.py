@@ -29,6 +29,7 @@ from service.tree.kernels.sets import measure, multiway, two_sides
 from service.tree.kernels.sort import is_close
 
 LARGEST_LEAST = 25.0
+BLOCK = 64  # entries that are looked at together for marks, which are few
 ONE = U(1)
 
 
@@ -125,27 +126,29 @@ def _is_close_still(
     Rows get fewer on the way down, so that it will have none there either.
     """
     found, both = False, layout.close_bit | layout.tie_bit
-    if not _has_close(entries, first, n_known, layout):
-        return False
-    for place in range(n_known):
-        entry = entries[U(first + place)]
-        if entry & both != layout.close_bit:
+    for start in range(0, n_known, BLOCK):
+        end = min(start + BLOCK, n_known)
+        if not _has_close(entries, first + start, first + end, layout):
             continue
-        here = values[attribute, origin[entry & layout.row_mask]]
-        before = _known_before(entries, first, place, layout, values, attribute, origin)
-        if is_close(before, here):
-            found = True
-        else:
-            entries[U(first + place)] = entry ^ layout.close_bit
+        for place in range(start, end):
+            entry = entries[U(first + place)]
+            if entry & both != layout.close_bit:
+                continue
+            here = values[attribute, origin[entry & layout.row_mask]]
+            before = _known_before(entries, first, place, layout, values, attribute, origin)
+            if is_close(before, here):
+                found = True
+            else:
+                entries[U(first + place)] = entry ^ layout.close_bit
     return found
 
 
 @lean
-def _has_close(entries: Any, first: int, n_known: int, layout: Layout) -> bool:
+def _has_close(entries: Any, start: int, end: int, layout: Layout) -> bool:
     """Whether some entry is marked as close to another value before it."""
     seen = U(0)
-    for place in range(n_known):  # all of them, many at once; the bit of a tie is the next one
-        entry = entries[U(first + place)]
+    for place in range(start, end):  # all of them, many at once; the bit of a tie is the next one
+        entry = entries[U(place)]
         seen |= entry & ~(entry >> ONE)
     return bool(seen & layout.close_bit != 0)
 

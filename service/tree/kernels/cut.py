@@ -65,6 +65,8 @@ def window(
     if is_whole:
         low = max(1, int(np.ceil(least)))
         return low, n_known - low
+    if is_too_light(sums, least):
+        return n_known, 0
     if sums.shape[1] == 2:
         low, weight = _fewest_of_two(entries, first, n_known, layout, rows, least, sums)
     else:
@@ -72,6 +74,15 @@ def window(
     if weight < least:
         return n_known, 0
     return low, _most(entries, first, n_known, layout, rows, least)
+
+
+@lean
+def is_too_light(sums: Any, least: float) -> bool:
+    """Whether what is known surely does not weigh twice as much as each side must."""
+    known = 0.0
+    for number in range(sums.shape[1]):
+        known += sums[KNOWN, number]
+    return known < (2.0 - 1e-9) * least
 
 
 @lean

@@ -12,7 +12,8 @@ from service.tree.kernels.rooms import OPEN, SHARES, STARTS, TAKERS
 
 # open branches up to which this is faster than to look where each row goes
 MOST_WHOLE = 4
-MOST_SHARED = 8  # where some rows go down all of them
+MOST_SHARED = 8  # where many rows go down all of them ...
+MANY_SHARED = 4  # ... which is more than one in so many
 MOST_SIDES = 62  # branches whose sides, with everywhere and nowhere, are the bits of a number
 
 

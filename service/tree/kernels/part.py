@@ -170,7 +170,7 @@ def part_many(
     """Many branches, or rows that go down all of them; with new numbers where they are given any.
 
     A row that goes everywhere is numbered behind the branch's own rows. Only what is open gets
-    any rows.
+    all of its rows.
     """
     n_takers = _begin(offset, n_branches, marks, parts)
     if not is_tied(entries, start, end, layout.tie_bit):
@@ -214,21 +214,24 @@ def _part_untied(
     entries: Any, start: int, end: int, out: Any, side: Any, row_mask: Any, n_branches: int,
     n_takers: int, numbers: Any, is_new: bool, marks: Any,
 ) -> None:  # fmt: skip
-    """The same where no two entries are equal."""
+    """The same where no two entries are equal.
+
+    A branch that is not open has places too, and gets its own rows: to ask would take longer.
+    """
+    ends, takers, behind = marks[ENDS], marks[TAKERS], marks[BEHIND]
     for place in range(start, end):
         entry = U(entries[U(place)])
         row = entry & row_mask
         where = U(side[row])
         number = entry - row + U(numbers[row]) if is_new else entry
         if where < U(n_branches):
-            to = marks[ENDS, where]
-            if marks[OPEN, where]:
-                out[U(to)], marks[ENDS, where] = number, to + 1
+            to = ends[where]
+            out[U(to)], ends[where] = number, to + 1
         elif where == U(n_branches):
             for taker in range(n_takers):
-                branch = U(marks[TAKERS, U(taker)])
-                to = marks[ENDS, branch]
-                out[U(to)], marks[ENDS, branch] = number + U(marks[BEHIND, branch]), to + 1
+                branch = U(takers[U(taker)])
+                to = ends[branch]
+                out[U(to)], ends[branch] = number + U(behind[branch]), to + 1
 
 
 @lean
