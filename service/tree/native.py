@@ -86,6 +86,7 @@ class Natives(NamedTuple):
     tell_rows: Native
     write_rows: Native
     write_unknown: Native
+    write_columns: Native
     read_rows: Native
     read_columns: Native
 
