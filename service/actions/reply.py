@@ -56,10 +56,10 @@ def columns_of(ready: Ready, told: Told) -> Sequence[bytes | memoryview]:
     natives, tree = ready.loaded.natives, ready.loaded.compiled.tree
     if natives is None or len(told.marks) == 0:
         return [columns_by_hand(ready, told)]
-    return worded_by_column(ready.wording, ready.columns, natives, tree.weight, _put(ready, told))
+    return worded_by_column(ready.wording, ready.columns, natives, tree.weight, put(ready, told))
 
 
-def _put(ready: Ready, told: Told) -> Told:
+def put(ready: Ready, told: Told) -> Told:
     """The same as it is written: in regression with the deviation in place of the variance."""
     if not told.is_regression:
         return told

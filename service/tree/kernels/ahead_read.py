@@ -33,16 +33,27 @@ class Desk(NamedTuple):
 
 
 @merged
+def lexicon_at(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any,
+    n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+) -> Lexicon:  # fmt: skip
+    """The lexicon at these addresses."""
+    of_texts = array_at(starts, n_texts + 1)
+    return Lexicon(
+        array_at(letters, of_texts[n_texts]), of_texts, array_at(slots, n_slots),
+        array_at(books, BOOK * n_books), array_at(book_of, n_attributes),
+    )  # fmt: skip
+
+
+@merged
 def _desk(
     letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, floats: Any, wide: Any,
     n_texts: int, n_slots: int, n_books: int, n_attributes: int,
     text: Any, n_letters: int, values: Any, most_rows: int, scratch: Any, found: Any,
 ) -> Desk:  # fmt: skip
-    of_texts = array_at(starts, n_texts + 1)
-    lexicon = Lexicon(
-        array_at(letters, of_texts[n_texts]), of_texts, array_at(slots, n_slots),
-        array_at(books, BOOK * n_books), array_at(book_of, n_attributes),
-    )  # fmt: skip
+    lexicon = lexicon_at(
+        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
+    )
     powers = Powers(array_at(floats, EXACT_POWER + 1), array_at(wide, 4 * LARGEST_POWER + 2))
     cells, seen = array_at(values, most_rows * n_attributes), array_at(scratch, 2 * n_attributes)
     return Desk(lexicon, powers, array_at(text, n_letters), cells, seen, array_at(found, 2))

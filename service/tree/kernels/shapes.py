@@ -25,6 +25,11 @@ END, CLASS, N_LEAVES, MET = range(4)  # marks of a row, which end with the words
 CLASSES, LEAVES, CERTAIN, NOTHING = range(-4, 0)
 MEMO_BITS = 10  # of the number of floats of which it is known where they were written
 
+# of a column of Arrow in a body: whose it is, and where its bits (-1 for none), its numbers or the
+# ends of its texts, and their letters begin and end
+OF_ATTRIBUTE, OF_NULLS, OF_VALUES, OF_LETTERS, OF_LETTERS_END = range(5)
+A_COLUMN = 5
+
 # of texts that are looked up: where the slots of a book begin, how many there are less one, and
 # the number of its first text
 SLOTS, MASK, FIRST_TEXT = range(3)

@@ -10,7 +10,7 @@ from service.tree.kernels.shapes import NODE
 WHOLE = types.int64
 INTS, FLOATS = types.CPointer(WHOLE), types.CPointer(types.float64)
 NODES, LETTERS = types.CPointer(from_dtype(NODE)), types.CPointer(types.uint8)
-WIDE = types.CPointer(types.uint64)
+WIDE, HALVES = types.CPointer(types.uint64), types.CPointer(types.int32)
 
 
 def signed(*arguments: Any) -> Callable[[Any], Any]:
