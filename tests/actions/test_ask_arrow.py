@@ -153,6 +153,12 @@ def test_packed_buffers_are_refused() -> None:
         natively(golf_ready(), stream_of(golf_columns(), compression="lz4"))
 
 
+def test_a_name_that_is_no_text_is_damage() -> None:
+    sent = stream_of(golf_columns())
+    with pytest.raises(InvalidData, match="lost"):
+        natively(golf_ready(), sent.replace(numeric_name().encode(), b"\x80" * len(numeric_name())))
+
+
 def told(answer: Any, ready: Ready, sent: bytes) -> bytes | None:
     """The answer; None where the stream is damaged."""
     try:
