@@ -1,6 +1,7 @@
 """Wording by column: what native code writes is, letter for letter, what orjson writes."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import orjson
@@ -99,3 +100,15 @@ def test_columns_of_any_length_are_worded_as_they_are_by_hand(n_rows: int) -> No
     told = tell_rows(ready, values)
 
     assert b"".join(columns_of(ready, told)) == columns_by_hand(ready, told)
+
+
+@given(st.data())
+def test_a_leaf_whose_mean_is_a_negative_zero_keeps_its_sign(data: st.DataObject) -> None:
+    loaded = data.draw(loaded_trees().filter(lambda each: each.compiled.tree.is_regression))
+    zeros = np.full_like(loaded.compiled.probabilities, -0.0)
+    compiled = replace(loaded.compiled, probabilities=zeros)
+    ready = make_ready(with_natives(replace(loaded, compiled=compiled)))
+    told = tell_rows(ready, data.draw(matrices(loaded.version.attributes, 5)))
+    sure = told.some(told.ends >= 0)
+
+    assert b"".join(columns_of(ready, sure)) == columns_by_hand(ready, sure)
