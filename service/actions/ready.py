@@ -11,6 +11,7 @@ from service.actions.load import Loaded
 from service.actions.predict import Answer, by_row
 from service.actions.reading import Reader, make_reader
 from service.actions.wording import Wording, make_wording
+from service.actions.wording_columns import ColumnWording, make_column_wording
 from service.tree.costs import has_costs
 from service.tree.few import Few, make_few
 from service.tree.predict import told_at
@@ -28,6 +29,7 @@ class Ready:
     few: Few
     texts: "Texts"
     wording: Wording
+    columns: ColumnWording
     head: bytes  # of every answer, up to the predictions
 
     @property
@@ -90,5 +92,6 @@ def make_ready(loaded: Loaded) -> Ready:
         few=make_few(compiled, codes),
         texts=Texts(loaded, compiled.n_bytes * 7 // 10),
         wording=make_wording(version),
+        columns=make_column_wording(version),
         head=orjson.dumps(head)[:-1] + b',"predictions":',
     )

@@ -15,7 +15,8 @@ import orjson
 from service.actions.form import Form, Question, numbers_of, rows_of, values_of
 from service.actions.predict import Answer, in_arrays, phrase_of
 from service.actions.ready import Ready, written
-from service.actions.wording import Worded, listed, worded
+from service.actions.wording import Worded, worded
+from service.actions.wording_columns import worded_by_column
 from service.tree.arrays import Floats
 from service.tree.few import LOST, Row, leaf_of
 from service.tree.kernels.shapes import MET
@@ -41,14 +42,38 @@ def reply(ready: Ready, form: Form, question: Question, n_rows: int) -> bytes:
 def reply_to(ready: Ready, values: Floats, layout: str) -> bytes:
     """The answer to rows of numbers (row, attribute)."""
     if layout == "columns":
-        return b"".join((ready.head, by_column(ready, values), TAIL))
+        return b"".join((ready.head, *columns_of(ready, tell_rows(ready, values)), TAIL))
     return b"".join((ready.head, b"[", joined(ready, values), b"]", TAIL))
 
 
 def by_column(ready: Ready, values: Floats) -> bytes:
     """What is told of each row, as JSON, one column after the other."""
-    told, compiled = tell_rows(ready, values), ready.loaded.compiled
-    ends = told.ends
+    return b"".join(columns_of(ready, tell_rows(ready, values)))
+
+
+def columns_of(ready: Ready, told: Told) -> Sequence[bytes | memoryview]:
+    """The same of what is told, in pieces."""
+    natives, tree = ready.loaded.natives, ready.loaded.compiled.tree
+    if natives is None or len(told.marks) == 0:
+        return [columns_by_hand(ready, told)]
+    return worded_by_column(ready.wording, ready.columns, natives, tree.weight, put(ready, told))
+
+
+def put(ready: Ready, told: Told) -> Told:
+    """The same as it is written: in regression with the deviation in place of the variance."""
+    if not told.is_regression:
+        return told
+    numbers = told.numbers.copy()
+    if (told.ends >= 0).all():  # sums that begin with zero have lost the sign of a leaf's -0.0
+        own = ready.loaded.compiled.probabilities[:, 0].take(told.ends)
+        numbers[:, [0, 2, 3]] = own[:, None]
+    np.sqrt(numbers[:, 1], out=numbers[:, 1])
+    return told._replace(numbers=numbers)
+
+
+def columns_by_hand(ready: Ready, told: Told) -> bytes:
+    """The same without native code."""
+    compiled, ends = ready.loaded.compiled, told.ends
     if (ends < 0).any():
         found = predictions_of(compiled, told, with_met=False)
     else:
@@ -57,13 +82,11 @@ def by_column(ready: Ready, values: Floats) -> bytes:
     return orjson.dumps(_in_texts(in_arrays(answer, _unknown(ready, told)), {}))
 
 
-def _unknown(ready: Ready, told: Told) -> Any:
+def _unknown(ready: Ready, told: Told) -> Sequence[object]:
     """Per row the unknown attributes that mattered."""
-    words, natives = told.marks[:, MET:], ready.loaded.natives
+    words = told.marks[:, MET:]
     if not words.any():
         return [NONE] * len(words)
-    if natives is not None:
-        return orjson.Fragment(listed(ready.wording, natives.write_unknown, told))
     names = [each.name for each in ready.loaded.version.attributes]
     return [[names[at] for at in attributes_in(met)] for met in words.tolist()]
 

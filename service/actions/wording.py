@@ -99,10 +99,10 @@ class Wording:
 
 def make_wording(version: Version) -> Wording:
     """How a version puts its answers."""
-    names = _texts(orjson.dumps(each.name) for each in version.attributes)
+    names = laid_out(orjson.dumps(each.name) for each in version.attributes)
     if not version.classes:
         pieces = [b'{"value":', b',"deviation":', b',"leaves":', b',"unknown":[', b'],"bounds":[']
-        return Wording(_texts([*pieces, b",", b"]" + UNSURE]), names, 1, 2, 2)
+        return Wording(laid_out([*pieces, b",", b"]" + UNSURE]), names, 1, 2, 2)
     classes = [orjson.dumps(name) for name in version.classes]
     heads = [b'{"class":%b,"probabilities":{%b:' % (name, classes[0]) for name in classes]
     before = [*(b",%b:" % name for name in classes[1:]), b'},"leaves":']
@@ -110,10 +110,11 @@ def make_wording(version: Version) -> Wording:
     for name in classes[1:]:
         bounds += [b",", b"],%b:[" % name]
     pieces = [*heads, *before, b',"unknown":[', *bounds, b",", b"]}" + UNSURE]
-    return Wording(_texts(pieces), names, len(heads), len(classes), 2 * len(classes))
+    return Wording(laid_out(pieces), names, len(heads), len(classes), 2 * len(classes))
 
 
-def _texts(texts: Iterable[bytes]) -> Texts:
+def laid_out(texts: Iterable[bytes]) -> Texts:
+    """These texts, one after the other."""
     made = list(texts)
     starts = np.array([0, *accumulate(map(len, made))], dtype=np.int64)
     return Texts(np.frombuffer(b"".join(made) + ROOM, dtype=np.uint8), starts)
@@ -122,9 +123,9 @@ def _texts(texts: Iterable[bytes]) -> Texts:
 def _leaves(ends: Ints, texts_of: TextsOf) -> Leaves:
     """The texts of these leaves, to each of which a row knew the way."""
     if len(ends) <= FEW_KNOWN:
-        return Leaves(_texts(texts_of(ends.tolist())), np.arange(len(ends)))
+        return Leaves(laid_out(texts_of(ends.tolist())), np.arange(len(ends)))
     met, numbers = np.unique(ends, return_inverse=True)
-    return Leaves(_texts(texts_of(met.tolist())), numbers)
+    return Leaves(laid_out(texts_of(met.tolist())), numbers)
 
 
 def worded(wording: Wording, kernel: Native, told: Told, texts_of: TextsOf) -> Iterator[Worded]:

@@ -62,7 +62,7 @@ class Checked(Views):
             message = next(self._messages, None)
             if message is None:
                 return b""
-            _check(bytes(message.metadata))
+            check_metadata(message.metadata)
             self._held = memoryview(message.serialize())
         found, self._held = self._held[:size], self._held[size:]
         return found
@@ -111,8 +111,9 @@ def damage_told() -> Iterator[None]:
         raise InvalidData(NOT_ARROW) from None
 
 
-def _check(metadata: bytes) -> None:
+def check_metadata(given: Any) -> None:
     """Refuse what would take more memory than was sent: packed buffers, growing dictionaries."""
+    metadata = bytes(given)
     message = _followed(metadata, 0)
     kind, content = _field(metadata, message, KIND), _field(metadata, message, CONTENT)
     if kind is None or content is None or metadata[kind] not in (DICTIONARY, BATCH):

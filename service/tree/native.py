@@ -86,8 +86,11 @@ class Natives(NamedTuple):
     tell_rows: Native
     write_rows: Native
     write_unknown: Native
+    write_columns: Native
+    write_arrow: Native
     read_rows: Native
     read_columns: Native
+    read_arrow: Native
 
 
 def find_natives(root: Path) -> Natives | None:

@@ -53,6 +53,14 @@ def _arrow(name: str) -> Any:
     return getattr(import_module("service.actions.bulk_arrow"), name)
 
 
+def _ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | None:
+    """Likewise of the module that has native code for it."""
+    answer: bytes | None = import_module("service.actions.ask_arrow").ask_in_arrow(
+        sent, ready, max_bytes
+    )
+    return answer
+
+
 READERS: dict[str, Reader] = {
     NDJSON: read_lines,
     CSV: read_csv,
@@ -102,6 +110,9 @@ def answer_arrow(
 ) -> tuple[bytes, list[tuple[str, str]]] | None:
     """The answer to an Arrow IPC stream, in its own form, with its headers; None if it is large."""
     asked, order = Asked(ready), order_of({}, settings)
+    answer = _ask_in_arrow(sent, ready, min(order.max_bytes, IN_MEMORY))
+    if answer is not None and len(answer) <= IN_MEMORY:
+        return answer, _headers(ARROW, ready)
     blocks = READERS[ARROW](iter([sent]), asked, order)
     pieces, n_bytes = [], 0
     for piece in TURNS.within(WRITERS[ARROW](asked, blocks)):

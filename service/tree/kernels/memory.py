@@ -54,3 +54,27 @@ def eight_at(_context: Any, source: Any, at: Any) -> Any:
         return builder.load(builder.bitcast(from_, ir.IntType(64).as_pointer()), align=1)
 
     return types.uint64(source, at), write
+
+
+@written
+def put_eight(_context: Any, _letters: Any, target: Any, at: Any) -> Any:
+    """Writes eight letters, which are one number, to a place in an array."""
+
+    def write(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        to = builder.gep(make_array(target)(context, builder, arguments[1]).data, [arguments[2]])
+        builder.store(arguments[0], builder.bitcast(to, ir.IntType(64).as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, target, at), write
+
+
+@written
+def upper_half(_context: Any, _one: Any, _other: Any) -> Any:
+    """The upper 64 bits of a product of two numbers of 64."""
+
+    def write(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(each, wide) for each in arguments))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), write

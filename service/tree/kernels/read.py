@@ -80,7 +80,7 @@ def _hash(first: Any, last: Any, length: int) -> int:
 
 
 @merged
-def _looked_up(lexicon: Lexicon, book: int, sent: Any, at: int, length: int) -> int:
+def looked_up(lexicon: Lexicon, book: int, sent: Any, at: int, length: int) -> int:
     """The number within its book of a text that stands at a place."""
     first = _some(eight_at(sent, at), min(length, 8))
     last = eight_at(sent, at + length - 8) if length > 8 else U(0)
@@ -104,7 +104,7 @@ def read_name(lexicon: Lexicon, guess: int, sent: Any, at: int) -> tuple[int, in
     length = _length(sent, at + 1) if sent[U(at)] == QUOTE else GAVE_UP
     if length < 0:
         return GAVE_UP, at
-    return _looked_up(lexicon, 0, sent, at, length + 2), at + length + 2
+    return looked_up(lexicon, 0, sent, at, length + 2), at + length + 2
 
 
 @merged
@@ -119,7 +119,7 @@ def read_value(
     length = _length(sent, at + 1) if sent[U(at)] == QUOTE else GAVE_UP
     if length < 0:
         return 0.0, GAVE_UP
-    code = _looked_up(lexicon, book, sent, at + 1, length)
+    code = looked_up(lexicon, book, sent, at + 1, length)
     return np.float64(code), at + length + 2 if code >= 0 else GAVE_UP
 
 

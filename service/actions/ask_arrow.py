@@ -1,0 +1,24 @@
+"""Asking in Arrow: from the bytes of a stream to those of its answer, where it is ordinary.
+
+Imported when the first such request comes: Arrow takes its time and its memory.
+"""
+
+from service.actions.bulk import Asked
+from service.actions.bulk_arrow import AT_ONCE
+from service.actions.reading_arrow import places_of, read_batch
+from service.actions.ready import Ready
+from service.actions.reply import put, tell_rows
+from service.actions.wording_arrow import worded_in_arrow
+
+
+def ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | None:
+    """The answer to a stream of one batch; None where native code does not know what is in it."""
+    loaded, natives = ready.loaded, ready.loaded.natives
+    if natives is None or ready.reader is None or len(sent) > max_bytes:
+        return None
+    places, most_rows = places_of(loaded.version.attributes), AT_ONCE * Asked(ready).most_rows
+    values = read_batch(ready.reader, places, sent, most_rows)
+    if values is None:
+        return None
+    told, weight = put(ready, tell_rows(ready, values)), loaded.compiled.tree.weight
+    return worded_in_arrow(loaded.version, natives.write_arrow, weight, told)

@@ -1,0 +1,112 @@
+"""Reading Arrow: the columns of a record batch straight from where they lie, by native code.
+
+Only a stream of one batch of doubles and texts can be read so, and only where nothing in it is
+strange; whatever else there may be is left to those who read Arrow in bulk.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from service.actions.reading import FEW, Reader
+from service.files.arrow_stream import check_metadata, damage_told
+from service.tree.arrays import Floats
+from service.tree.attribute import Attribute, Kind
+from service.tree.native import address_of
+
+END = b"\xff\xff\xff\xff\0\0\0\0"
+NO_BITS = -1
+OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
+DOUBLES, STRINGS = pa.float64(), pa.string()
+
+# By name the number of an attribute, and whether it has numbers.
+Places: TypeAlias = Mapping[str, tuple[int, bool]]
+
+
+def places_of(attributes: Sequence[Attribute]) -> Places:
+    """Where the values of each attribute stand."""
+    return {each.name: (at, each.kind == Kind.NUMERIC) for at, each in enumerate(attributes)}
+
+
+def read_batch(reader: Reader, places: Places, sent: bytes, most_rows: int) -> Floats | None:
+    """The values of a stream (row, attribute); None where it is not as it mostly is."""
+    with damage_told():  # names too may be no texts
+        batch = _batch(sent)
+        names = [] if batch is None else batch.schema.names
+    if batch is None or not 0 < batch.num_rows <= most_rows:
+        return None
+    if not names or len({*names}) < len(names) or not places.keys() >= {*names}:
+        return None
+    body = Body(pa.py_buffer(sent).address, len(sent), batch.num_rows)
+    pairs = zip(names, batch.columns, strict=True)
+    columns = [_column(body, array, *places[name]) for name, array in pairs]
+    found = [each for each in columns if each is not None]
+    return _values(reader, found, sent, batch) if len(found) == len(columns) else None
+
+
+def _batch(sent: bytes) -> Any:
+    """The only batch of a stream, which ends with its body; None if that is not so."""
+    source = pa.BufferReader(sent)
+    messages = [*pa.ipc.MessageReader.open_stream(source)]
+    if [each.type for each in messages] != ["schema", "record batch"]:
+        return None
+    if not sent.endswith(END) or source.tell() != len(sent):
+        return None
+    check_metadata(messages[1].metadata)
+    made = pa.ipc.open_stream(pa.py_buffer(sent), options=OPTIONS).read_next_batch()
+    made.validate()
+    return made
+
+
+class Body(NamedTuple):
+    """Where a body lies in memory, and how many rows are in it."""
+
+    start: int
+    n_bytes: int
+    n_rows: int
+
+    def place(self, buffer: Any, least: int) -> int | None:
+        """Where in the body a buffer begins; None if it is not there, or has fewer bytes.
+
+        Kernels look at eight letters at a time, for which the end of the stream leaves room.
+        """
+        at: int = buffer.address - self.start
+        is_there = at >= 0 and at + buffer.size + len(END) <= self.n_bytes
+        return at if is_there and buffer.size >= least else None
+
+
+def _column(body: Body, array: Any, attribute: int, is_numeric: bool) -> list[int] | None:  # noqa: FBT001
+    """What a kernel is told of a column; None if it is of another type, or lies elsewhere."""
+    if array.type != (DOUBLES if is_numeric else STRINGS) or array.offset != 0:
+        return None
+    bits, values, *texts = array.buffers()
+    least = 8 * body.n_rows if is_numeric else 4 * (body.n_rows + 1)
+    letters = next((each for each in texts if each is not None and each.size), None)
+    places = [
+        NO_BITS if bits is None else body.place(bits, (body.n_rows + 7) // 8),
+        body.place(values, least),
+        0 if letters is None else body.place(letters, 0),
+    ]
+    found = [each for each in places if each is not None]
+    if len(found) < len(places):
+        return None
+    return [attribute, *found, found[-1] + (0 if letters is None else letters.size)]
+
+
+def _values(reader: Reader, columns: list[list[int]], sent: bytes, batch: Any) -> Floats | None:
+    """The values of columns; None if one has anything strange, or not as many nulls as it says."""
+    told = np.array(columns, dtype=np.int64)
+    values = np.empty((reader.n_attributes, batch.num_rows))
+    if len(columns) < reader.n_attributes:
+        values.fill(np.nan)
+    n_nulls = np.empty(len(columns), dtype=np.int64)
+    kernel = reader.natives.read_arrow
+    call = kernel if values.size <= FEW else kernel.at_length
+    call(
+        *reader.arguments, sent, len(sent), address_of(told), len(columns), address_of(values),
+        batch.num_rows, address_of(n_nulls),
+    )  # fmt: skip
+    said = [each.null_count for each in batch.columns]
+    return values.T if n_nulls.tolist() == said else None

@@ -1,0 +1,163 @@
+"""Columns of Arrow, read and written, as processes without numba call it."""
+
+from typing import Any
+
+import numpy as np
+
+from service.tree.kernels.ahead_read import KNOWN, lexicon_at
+from service.tree.kernels.ahead_write import texts_at
+from service.tree.kernels.compile import merged
+from service.tree.kernels.entries import U
+from service.tree.kernels.memory import array_at, eight_at
+from service.tree.kernels.read import Lexicon, looked_up
+from service.tree.kernels.read_number import FOUR, GAVE_UP
+from service.tree.kernels.shapes import (
+    A_COLUMN,
+    CLASS,
+    END,
+    MET,
+    N_LEAVES,
+    OF_ATTRIBUTE,
+    OF_LETTERS,
+    OF_LETTERS_END,
+    OF_NULLS,
+    OF_VALUES,
+)
+from service.tree.kernels.signed import FLOATS, HALVES, INTS, LETTERS, WHOLE, signed
+from service.tree.kernels.write import Texts, copy, trailing_zeros
+
+INFINITE, UNSIGNED = U(0x7FF0000000000000), U(0x7FFFFFFFFFFFFFFF)
+
+
+@merged
+def _is_known(sent: Any, nulls: int, row: int) -> bool:
+    """Whether a row of a column has a value, by its bits, if it has any."""
+    return nulls < 0 or (sent[U(nulls + (row >> 3))] >> np.uint8(row & 7)) & 1 == 1
+
+
+@merged
+def _take_numbers(sent: Any, nulls: int, start: int, n_rows: int, cells: Any, first: int) -> int:
+    """How many rows of a column of numbers have none; -1 if one is infinite."""
+    n_nulls, is_finite = 0, True
+    for row in range(n_rows):
+        bits, is_known = eight_at(sent, start + 8 * row), _is_known(sent, nulls, row)
+        is_finite &= (not is_known) | (bits & UNSIGNED != INFINITE)
+        value = np.uint64(bits).view(np.float64)
+        # LLVM would call somebody outside to copy them all, if each were copied as it is
+        cells[U(first + row)] = value if is_known & (value == value) else np.nan
+        n_nulls += np.int64(not is_known)
+    return n_nulls if is_finite else GAVE_UP
+
+
+@merged
+def _take_texts(
+    lexicon: Lexicon, book: int, sent: Any, column: Any, n_rows: int, cells: Any, first: int
+) -> int:
+    """How many rows of a column of texts have none; -1 if one is no category, or not in there."""
+    nulls, start, letters, letters_end = column
+    n_nulls, end = 0, letters + np.int64(eight_at(sent, start) & FOUR)
+    for row in range(n_rows):
+        at, end = end, letters + np.int64(eight_at(sent, start + 4 * row + 4) & FOUR)
+        if at > end or end > letters_end:
+            return GAVE_UP
+        code, is_known = np.int64(0), _is_known(sent, nulls, row)
+        if is_known:  # what is null may have letters, whatever they are
+            code = looked_up(lexicon, book, sent, at, end - at)
+        if code < 0:
+            return GAVE_UP
+        cells[U(first + row)] = np.float64(code) if is_known else np.nan
+        n_nulls += np.int64(not is_known)
+    return n_nulls
+
+
+@signed(*KNOWN, LETTERS, WHOLE, INTS, WHOLE, FLOATS, WHOLE, INTS)
+def read_arrow(
+    letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, _floats: Any, _wide: Any,
+    n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+    text: Any, n_letters: int, columns: Any, n_columns: int, values: Any, n_rows: int, found: Any,
+) -> None:  # fmt: skip
+    """Writes the values of columns that lie where they say; found is how many are null in each.
+
+    That is -1 where a column has something that is not known here.
+    """
+    lexicon = lexicon_at(
+        letters, starts, slots, books, book_of, n_texts, n_slots, n_books, n_attributes
+    )
+    sent, places = array_at(text, n_letters), array_at(columns, A_COLUMN * n_columns)
+    cells, n_nulls = array_at(values, n_attributes * n_rows), array_at(found, n_columns)
+    for number in range(n_columns):
+        at = number * A_COLUMN
+        attribute, nulls = places[at + OF_ATTRIBUTE], places[at + OF_NULLS]
+        book, start, first = lexicon.book_of[attribute], places[at + OF_VALUES], attribute * n_rows
+        if book == 0:
+            n_nulls[number] = _take_numbers(sent, nulls, start, n_rows, cells, first)
+        else:
+            column = (nulls, start, places[at + OF_LETTERS], places[at + OF_LETTERS_END])
+            n_nulls[number] = _take_texts(lexicon, book, sent, column, n_rows, cells, first)
+
+
+@merged
+def _lay_floats(numbers: Any, width: int, n_rows: int, out: Any) -> None:
+    """Writes numbers by row one column after the other."""
+    for column in range(width):
+        for row in range(n_rows):
+            out[U(column * n_rows + row)] = numbers[U(row * width + column)]
+
+
+@merged
+def _lay_marks(
+    marks: Any, n_marks: int, n_rows: int, weight: Any, classes: Any, leaves: Any, certain: Any
+) -> None:
+    """Writes per row its class, how many leaves it has, and a bit if it is certain."""
+    for row in range(n_rows):
+        mark = row * n_marks
+        leaf = marks[U(mark + END)]
+        classes[U(row)] = np.uint8(marks[U(mark + CLASS)])
+        leaves[U(row)] = marks[U(mark + N_LEAVES)]
+        is_certain = leaf >= 0 and weight[U(max(leaf, 0))] > 0.0
+        bit = np.uint8(np.int64(is_certain) << np.int64(row & 7))
+        certain[U(row >> 3)] = bit if row & 7 == 0 else certain[U(row >> 3)] | bit
+
+
+@merged
+def _lay_unknown(
+    names: Texts, marks: Any, n_marks: int, n_rows: int, lists: Any, ends: Any, letters: Any
+) -> None:
+    """Writes the names of what each row met: which are its, where each ends, and their letters."""
+    at = n_names = 0
+    lists[0] = ends[0] = 0
+    for row in range(n_rows):
+        word = 0
+        while True:  # there is one word at least; or LLVM would call somebody to write zeros
+            bits = marks[U(row * n_marks + MET + word)]
+            while bits != 0:
+                at = copy(names, 64 * word + np.int64(trailing_zeros(bits)), letters, at)
+                n_names, bits = n_names + 1, bits & (bits - 1)
+                ends[U(n_names)] = at
+            word += 1
+            if word >= n_marks - MET:
+                break
+        lists[U(row + 1)] = n_names
+
+
+@signed(
+    *(LETTERS, INTS, WHOLE, FLOATS, WHOLE, FLOATS, WHOLE, INTS, WHOLE, WHOLE),
+    *(FLOATS, LETTERS, INTS, LETTERS, HALVES, HALVES, WHOLE, LETTERS, WHOLE),
+)
+def write_arrow(
+    name_letters: Any, name_starts: Any, n_names: int, weight: Any, n_nodes: int, numbers: Any,
+    width: int, marks: Any, n_marks: int, n_rows: int,
+    floats: Any, classes: Any, leaves: Any, certain: Any, lists: Any, ends: Any, n_met: int,
+    letters: Any, n_letters: int,
+) -> None:  # fmt: skip
+    """Writes what is told of rows as Arrow has it, which all have an answer and met so much."""
+    all_marks, all_numbers = array_at(marks, n_rows * n_marks), array_at(numbers, n_rows * width)
+    _lay_floats(all_numbers, width, n_rows, array_at(floats, n_rows * width))
+    _lay_marks(
+        all_marks, n_marks, n_rows, array_at(weight, n_nodes), array_at(classes, n_rows),
+        array_at(leaves, n_rows), array_at(certain, (n_rows + 7) >> 3),
+    )  # fmt: skip
+    _lay_unknown(
+        texts_at(name_letters, name_starts, n_names), all_marks, n_marks, n_rows,
+        array_at(lists, n_rows + 1), array_at(ends, n_met + 1), array_at(letters, n_letters),
+    )  # fmt: skip
