@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from service.tree.attribute import Attribute, Kind
-from service.tree.cost_complexity import sequence
+from service.tree.cost_complexity import merged, sequence
 from service.tree.cross_validation import cross_validated
 from service.tree.dataset import Dataset
 from service.tree.learn import learn
-from service.tree.params import resolve
+from service.tree.params import Params, resolve
 from service.tree.pruners import Task, sequence_tree
 
 CLASSES = ("k0", "k1")
 NUMBERS = (Attribute("a", Kind.NUMERIC), Attribute("b", Kind.NUMERIC))
 GROWN = resolve("rpart", {"pruning": "none"})
+ANY_WEIGHT = resolve("rpart", {"pruning": "none", "min_weight": 0.0})
 
 
 def ranks(n_values: int) -> tuple[Attribute]:
@@ -35,17 +36,32 @@ def test_ranks_that_no_row_has_go_with_the_nearer_side() -> None:
     assert 2.0 == learn(data, GROWN).value[1]
 
 
+def xerrors(data: Dataset, params: Params, *folds: int) -> list[float]:
+    """The column of the cptable, from the largest tree to the root alone."""
+    task = Task(data, params)
+    tree = merged(sequence_tree(task), params.risk)
+    found = sequence(tree, params.risk)
+    validated = cross_validated(
+        data, lambda rows: sequence_tree(task, rows), params, np.array(folds), found.alphas
+    )
+    relative: list[float] = (validated.risks / found.risks[-1]).tolist()
+    return relative
+
+
 @pytest.mark.parametrize(("rank", "xerror"), [(2, 0.0), (1, 1 / 3)])
 def test_a_held_out_row_halfway_between_two_ranks_goes_up(rank: int, xerror: float) -> None:
     rows = [[0], [0], [0], [4], [4], [4], [rank]]
-    task = Task(dataset(ranks(5), rows, [0, 0, 0, 1, 1, 1, 1]), GROWN)
-    found = sequence(sequence_tree(task), "misclassification")
-    validated = cross_validated(
-        task.data, lambda some: sequence_tree(task, some), GROWN,
-        np.array([1, 1, 2, 1, 1, 2, 3]), found.alphas,
-    )  # fmt: skip
+    data = dataset(ranks(5), rows, [0, 0, 0, 1, 1, 1, 1])
 
-    assert xerror == pytest.approx(validated.risks[0] / found.risks[-1])
+    assert [xerror, 4 / 3] == pytest.approx(xerrors(data, GROWN, 1, 1, 2, 1, 1, 2, 3))
+
+
+def test_what_saves_only_a_rounding_error_has_no_row_of_its_own_and_is_cut_in_folds() -> None:
+    rows = [[2], [1], [2], [0], [1], [0]]
+    weights = (1.1, 1.1, 0.1, 2.4, 1.4, 2.7)
+    data = dataset(NUMBERS[:1], rows, [1, 0, 1, 1, 0, 0], *weights)
+
+    assert [1.0, 1.0] == pytest.approx(xerrors(data, ANY_WEIGHT, 1, 2, 1, 2, 1, 2))
 
 
 def test_of_equal_splits_of_weighted_rows_that_is_taken_which_rs_sums_favour() -> None:
@@ -53,4 +69,4 @@ def test_of_equal_splits_of_weighted_rows_that_is_taken_which_rs_sums_favour() -
     rows = [[1, 2], [1, 2], [2, 0], [2, 0]]
     data = dataset(NUMBERS, rows, [0, 1, 0, 0], 1.4, 1.0, 2.7, 0.8)
 
-    assert 1 == learn(data, resolve("rpart", {"pruning": "none", "min_weight": 0.0})).attribute[0]
+    assert 1 == learn(data, ANY_WEIGHT).attribute[0]
