@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.attribute import Kind
+from service.tree.attribute import Attribute, Kind
 from service.tree.dataset import Dataset
 from service.tree.params import Params
 
@@ -47,9 +47,15 @@ def _rank(data: Dataset, attribute: int) -> Ints:
     if data.attributes[attribute].kind != Kind.CATEGORICAL:
         present = np.flatnonzero(data.weights > 0)
         values = data.values[present, attribute]
-        order = sorted_by_quicksort(np.where(np.isfinite(values), values, 0.0))
+        null = null_of(data.attributes[attribute])
+        order = sorted_by_quicksort(np.where(np.isfinite(values), values, null))
         rank[present[order]] = np.arange(len(present))
     return rank
+
+
+def null_of(attribute: Attribute) -> float:
+    """The number that null is where rpart sorts: 0, which is below its ranks; ours begin there."""
+    return -1.0 if attribute.kind == Kind.ORDINAL else 0.0
 
 
 def origin_of(data: Dataset, *, is_fold: bool) -> Origin:

@@ -1,5 +1,7 @@
 """What rpart 4.1.19 makes of tables at the edge of its rules, with usesurrogate = 0."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,10 @@ def ranks(n_values: int) -> tuple[Attribute]:
 
 
 def dataset(
-    attributes: tuple[Attribute, ...], rows: list[list[int]], target: list[int], *weights: float
+    attributes: tuple[Attribute, ...],
+    rows: Sequence[Sequence[float]],
+    target: list[int],
+    *weights: float,
 ) -> Dataset:
     values = np.asfortranarray(rows, dtype=np.float64)
     given = np.array(weights or [1.0] * len(rows))
@@ -68,5 +73,18 @@ def test_of_equal_splits_of_weighted_rows_that_is_taken_which_rs_sums_favour() -
     """Both attributes divide the rows alike; rpart takes the second."""
     rows = [[1, 2], [1, 2], [2, 0], [2, 0]]
     data = dataset(NUMBERS, rows, [0, 1, 0, 0], 1.4, 1.0, 2.7, 0.8)
+
+    assert 1 == learn(data, ANY_WEIGHT).attribute[0]
+
+
+def test_null_is_sorted_below_all_ranks() -> None:
+    """Both attributes divide the rows alike, and know the same rows; rpart takes the second."""
+    ranks_of_rows = [0, 0, 1, 1, 1, None, 1, 0, 0, 0, None, None]
+    rows = [[np.nan if rank is None else rank] * 2 for rank in ranks_of_rows]
+    weights = (2.3, 1.8, 0.8, 2.6, 0.4, 2.3, 0.9, 1.2, 0.3, 2.2, 1.6, 0.2)
+    target = [1, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1]
+    # a third one, which all rows know, lest rpart leave out those that know nothing
+    attributes = (*NUMBERS[:1], *ranks(2), *NUMBERS[1:])
+    data = dataset(attributes, [[*row, 0] for row in rows], target, *weights)
 
     assert 1 == learn(data, ANY_WEIGHT).attribute[0]
