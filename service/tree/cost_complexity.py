@@ -75,8 +75,18 @@ Way: TypeAlias = Callable[[Tree, Floats], Floats]
 
 
 def with_alpha_cut(tree: Tree, links: str, risk: Floats) -> Tree:
-    """The tree whose nodes know from which alpha on they are leaves, given the risk of each."""
-    return replace(tree, alpha_cut=np.where(tree.is_leaf, np.nan, LINKS[links](tree, risk)))
+    """The tree whose nodes know from which alpha on they are leaves, given the risk of each.
+
+    An alpha that only rounding has made more than nothing is 0: what saves no risk is cut there.
+    """
+    alphas = LINKS[links](tree, risk)
+    alphas = np.where(alphas > _rounding(risk), alphas, 0.0)
+    return replace(tree, alpha_cut=np.where(tree.is_leaf, np.nan, alphas))
+
+
+def _rounding(risk: Floats) -> float:
+    """How far apart alphas are that rounding may tell apart, given the risk of each node."""
+    return SAME * max(float(risk[0]), 1e-300)
 
 
 def merged(tree: Tree, risk: str) -> Tree:
@@ -85,8 +95,7 @@ def merged(tree: Tree, risk: str) -> Tree:
     values = np.unique(cut[~np.isnan(cut)])
     if len(values) == 0:
         return tree
-    tolerance = SAME * max(float(risk_of(tree, risk)[0]), 1e-300)
-    firsts = np.append(True, np.diff(values) > tolerance)
+    firsts = np.append(True, np.diff(values) > _rounding(risk_of(tree, risk)))
     representative = values[firsts][np.cumsum(firsts) - 1]
     at = np.minimum(np.searchsorted(values, cut), len(values) - 1)
     joined = np.where(np.isnan(cut), np.nan, np.maximum(representative[at], 0.0))
@@ -108,7 +117,7 @@ def weakest_links(tree: Tree, risk: Floats) -> Floats:
         tree.parent, tree.first_child, tree.n_branches, risk, below, leaves, link, heap, place,
         np.empty(len(tree), dtype=np.int64), alpha_cut,
     )  # fmt: skip
-    cut_weakest(links, SAME * max(float(risk[0]), 1e-300))
+    cut_weakest(links, _rounding(risk))
     return alpha_cut
 
 

@@ -18,6 +18,7 @@ from service.tree.kernels.quicksort import sort_by_quicksort, write_ranked
 from service.tree.kernels.rooms import OPEN
 from service.tree.kernels.sets import write_codes
 from service.tree.kernels.sort import sort_entries
+from service.tree.rpart_order import null_of
 
 MANY = 4_000  # rows from which on two threads are faster than one
 SOON = 50_000  # rows up to which their work is over before anybody wants to be told
@@ -79,7 +80,7 @@ def presort(
 ) -> Presorted:  # fmt: skip
     """The rows of a dataset, sorted by each ordered attribute; what is equal as rpart leaves it.
 
-    In regression, rpart needs the rows by the first attribute, null as 0: one more column. To the
+    In regression, rpart needs the rows by the first attribute, null too: one more column. To the
     cautious, values that nearly agree are marked.
     """
     n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), _without_codes(data, rows)
@@ -103,13 +104,14 @@ def presort(
             out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
             values = np.ascontiguousarray(data.values[:, ordered[place]])
             if as_rpart:
-                _sort_as_rpart(values, rows, plain, layout, out)
+                null = null_of(data.attributes[ordered[place]])
+                write_ranked(ranked(values[rows], null), values, rows, plain, layout, out)
             else:
                 space.sort(values, rows, plain, layout, out, known[place], is_cautious=is_cautious)
 
     in_threads(sort, len(ordered) + N_THREADS, n_rows, tell)
     if has_more:
-        entries[-n_rows:] = plain[ranked(data.values[rows, 0])]
+        entries[-n_rows:] = plain[ranked(data.values[rows, 0], null_of(data.attributes[0]))]
     if as_rpart or not is_cautious:
         return replace(came, entries=entries)
     return replace(came, entries=entries, is_marked=True, known=known if n_kept else None)
@@ -139,15 +141,11 @@ def has_null_first(data: Dataset, rows: Ints) -> bool:
     return bool(is_ordered(data)[0] and np.isnan(data.values[rows, 0]).any())
 
 
-def ranked(values: Floats) -> Ints:
-    """The positions of the values in the order of rpart, null as 0."""
-    moved, order = np.where(np.isfinite(values), values, 0.0), np.arange(len(values))
+def ranked(values: Floats, null: float) -> Ints:
+    """The positions of the values in the order of rpart, null as a number."""
+    moved, order = np.where(np.isfinite(values), values, null), np.arange(len(values))
     sort_by_quicksort(moved, order)
     return order
-
-
-def _sort_as_rpart(values: Floats, rows: Ints, plain: Any, layout: Layout, out: Any) -> None:
-    write_ranked(ranked(values[rows]), values, rows, plain, layout, out)
 
 
 def in_threads(

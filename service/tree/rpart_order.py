@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from service.tree.arrays import Floats, Ints
-from service.tree.attribute import Kind
+from service.tree.attribute import Attribute, Kind
 from service.tree.dataset import Dataset
 from service.tree.params import Params
 
@@ -47,9 +47,15 @@ def _rank(data: Dataset, attribute: int) -> Ints:
     if data.attributes[attribute].kind != Kind.CATEGORICAL:
         present = np.flatnonzero(data.weights > 0)
         values = data.values[present, attribute]
-        order = sorted_by_quicksort(np.where(np.isfinite(values), values, 0.0))
+        null = null_of(data.attributes[attribute])
+        order = sorted_by_quicksort(np.where(np.isfinite(values), values, null))
         rank[present[order]] = np.arange(len(present))
     return rank
+
+
+def null_of(attribute: Attribute) -> float:
+    """The number that null is where rpart sorts: 0, which is below its ranks; ours begin there."""
+    return -1.0 if attribute.kind == Kind.ORDINAL else 0.0
 
 
 def origin_of(data: Dataset, *, is_fold: bool) -> Origin:
@@ -59,22 +65,32 @@ def origin_of(data: Dataset, *, is_fold: bool) -> Origin:
         return Origin(data, np.empty(0), 1.0 if is_fold else 0.0)
     weights = data.weights[present]
     classes = data.target[present].astype(np.int64)
-    totals = np.bincount(classes, weights, len(data.classes)).astype(np.float64)
-    return Origin(data, _scale(totals), float(totals.sum()) if is_fold else 0.0)
+    scale = _scale(weights, classes, len(data.classes))
+    return Origin(data, scale, float(weights.sum()) if is_fold else 0.0)
 
 
-def _scale(totals: Floats) -> Floats:
+def _scale(weights: Floats, classes: Ints, n_classes: int) -> Floats:
     """The prior of each class over its frequency; both are the same, but sums are rounded."""
-    n_classes = int(np.flatnonzero(totals)[-1]) + 1 if totals.any() else 0
-    scale = np.ones(len(totals))
+    scale = np.ones(n_classes)
+    n_classes = int(classes.max(initial=-1)) + 1
     if n_classes < 2:
         return scale
-    frequency = totals[:n_classes] / totals.sum()
-    altered = np.cumsum(np.tile(frequency, (n_classes - 1, 1)), axis=0)[-1]
-    total = np.cumsum(np.repeat(frequency, n_classes - 1))[-1]
+    prior = _priors(weights, classes, n_classes)
+    frequency = np.bincount(classes, weights, n_classes) / np.cumsum(weights)[-1]
+    altered = np.cumsum(np.tile(prior, (n_classes - 1, 1)), axis=0)[-1]
+    total = np.cumsum(np.repeat(prior, n_classes - 1))[-1]
     safe = np.where(frequency > 0, frequency, 1.0)
     scale[:n_classes] = np.where(frequency > 0, altered / (total * safe), 0.0)
     return scale
+
+
+def _priors(weights: Floats, classes: Ints, n_classes: int) -> Floats:
+    """Per class its part of the weight; R sums with more digits than it keeps."""
+    order = np.argsort(classes, kind="stable")
+    ends = np.bincount(classes, minlength=n_classes).cumsum()[:-1]
+    parts = np.split(weights[order].astype(np.longdouble), ends)
+    totals = np.array([part.cumsum()[-1] if len(part) else 0.0 for part in parts], np.float64)
+    return totals / np.float64(totals.astype(np.longdouble).cumsum()[-1])
 
 
 def sorted_by_quicksort(values: Floats) -> Ints:

@@ -156,7 +156,9 @@ def _thresholds(context: Context, known: Floats | None, links: Ints, numbers: Fl
     is_ordinal = np.array([each.kind == Kind.ORDINAL for each in context.data.attributes])[
         attribute
     ]
-    middle = np.where(is_ordinal, low, middle)  # between two ranks there is nothing
+    # of the ranks between the two that no row has, rpart puts the nearer ones on the lower side
+    rank = np.floor(middle) if context.params.cut == "below_midpoint" else low
+    middle = np.where(is_ordinal, rank, middle)
     if context.params.cut == "training_value":
         _move_to_training_values(context, known, attribute, is_cut & ~is_ordinal, middle)
     return np.where(is_cut, middle, np.nan)
