@@ -69,7 +69,7 @@ def _without_codes(data: Dataset, rows: Ints) -> Presorted:
     kind = np.uint32 if 2 * int(layout.tie_bit) <= WIDEST else np.uint64
     entries: Any = np.arange(len(rows), dtype=kind)
     if not data.is_regression:
-        entries |= data.target[rows].astype(kind) << kind(layout.shift)
+        entries |= (data.target[rows].astype(np.uint64) << layout.shift).astype(kind)
     codes = np.empty((len(rows), np.count_nonzero(~is_ordered(data))), np.uint32)
     return Presorted(layout, entries, codes, rows)
 
