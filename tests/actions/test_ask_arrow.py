@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from service.actions.ask_arrow import ask_in_arrow
 from service.actions.bulk import Asked
 from service.actions.bulk_arrow import read_arrow, write_arrow
+from service.actions.reading_arrow import END
 from service.actions.ready import Ready, make_ready
 from service.errors import InvalidData
 from service.files.records import Ingestion
@@ -146,6 +147,14 @@ def test_other_streams_are_left_to_those_who_read_in_bulk() -> None:
         is None
     )
     assert ask_in_arrow(sent, ready, len(sent) - 1) is None
+
+
+def test_no_more_messages_are_read_than_tell_that_there_are_too_many() -> None:
+    nothing, damaged = pa.schema([]).serialize().to_pybytes(), b"\xff\xff\xff\xff\x10\0\0\0" + END
+
+    assert natively(golf_ready(), 3 * nothing + damaged) is None
+    with pytest.raises(InvalidData, match="lost"):
+        natively(golf_ready(), 2 * nothing + damaged)
 
 
 def test_packed_buffers_are_refused() -> None:
