@@ -5,6 +5,7 @@ strange; whatever else there may be is left to those who read Arrow in bulk.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -49,7 +50,8 @@ def read_batch(reader: Reader, places: Places, sent: bytes, most_rows: int) -> F
 def _batch(sent: bytes) -> Any:
     """The only batch of a stream, which ends with its body; None if that is not so."""
     source = pa.BufferReader(sent)
-    messages = [*pa.ipc.MessageReader.open_stream(source)]
+    # one more than are wanted, which finds the end: there may be as many as fit into a body
+    messages = [*islice(pa.ipc.MessageReader.open_stream(source), 3)]
     if [each.type for each in messages] != ["schema", "record batch"]:
         return None
     if not sent.endswith(END) or source.tell() != len(sent):

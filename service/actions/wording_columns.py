@@ -7,11 +7,21 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from service.actions.wording import FEW, NUMBER_BYTES, ROOM, Texts, Wording, laid_out, listed
+from service.actions.wording import (
+    FEW,
+    MOST_BYTES,
+    NUMBER_BYTES,
+    ROOM,
+    Texts,
+    Wording,
+    laid_out,
+    listed,
+)
 from service.storage.records import Version
 from service.tree.arrays import Floats, Ints
 from service.tree.kernels.shapes import (
     CERTAIN,
+    CLASS,
     CLASSES,
     LEAST_TEN,
     LEAVES,
@@ -51,10 +61,18 @@ class ColumnWording:
 
     @cached_property
     def row_bytes(self) -> int:
-        """That a row takes at the most, without what is unknown."""
+        """That a row takes at the most, without its class and what is unknown."""
         n_floats = int((self.kinds >= 0).sum())
-        longest = int(np.diff(self.classes.starts).max())
-        return n_floats * FLOAT_BYTES + longest + NUMBER_BYTES + 1 + TRUTH_BYTES
+        return n_floats * FLOAT_BYTES + NUMBER_BYTES + 1 + TRUTH_BYTES
+
+    def class_bytes(self, told: Told) -> int:
+        """That the classes of all rows take at the most."""
+        lengths = np.diff(self.classes.starts)
+        at_most = len(told.marks) * int(lengths.max())
+        if at_most <= MOST_BYTES:
+            return at_most
+        # one may be longer than all memory has room for as often as there are rows
+        return int(lengths.take(np.where(told.leaves > 0, told.marks[:, CLASS], -1)).sum())
 
 
 def make_column_wording(version: Version) -> ColumnWording:
@@ -119,7 +137,8 @@ class Page:
         self, columns: ColumnWording, natives: Natives, weight: Floats, told: Told
     ) -> None:
         n_rows, (n_numbers, n_marks) = len(told.marks), (told.numbers.shape[1], told.marks.shape[1])
-        n_bytes = n_rows * columns.row_bytes + int(columns.pieces.starts[-1]) + 2 * len(ROOM)
+        n_bytes = n_rows * columns.row_bytes + columns.class_bytes(told)
+        n_bytes += int(columns.pieces.starts[-1]) + 2 * len(ROOM)
         self._columns = columns
         self._memo = np.zeros(2 << MEMO_BITS, dtype=np.uint64)
         self._out, self._end = np.empty(n_bytes, dtype=np.uint8), np.zeros(1, dtype=np.int64)

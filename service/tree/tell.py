@@ -176,7 +176,8 @@ def tell_by_hand(compiled: CompiledTree, values: Floats) -> Told:
     marks[found.met[:, 0], found.met[:, 1]] = True
     ends = np.where(found.leaves == 1, descend(compiled, cells_of(values)), -1)
     ends[marks.any(axis=1)] = -1
-    bounds = np.stack((found.lowest, found.highest), axis=2).reshape(len(values), -1)
+    pairs = np.stack((found.lowest, found.highest), axis=2)
+    bounds = pairs.reshape(len(values), 2 * pairs.shape[1])  # of no rows too
     parts = [found.probabilities, bounds]
     if compiled.tree.is_regression:
         parts.insert(1, np.square(found.deviation)[:, None])

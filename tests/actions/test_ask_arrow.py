@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from service.actions.ask_arrow import ask_in_arrow
 from service.actions.bulk import Asked
 from service.actions.bulk_arrow import read_arrow, write_arrow
+from service.actions.bulk_csv import write_csv
+from service.actions.reading_arrow import END
 from service.actions.ready import Ready, make_ready
 from service.errors import InvalidData
 from service.files.records import Ingestion
@@ -146,6 +148,24 @@ def test_other_streams_are_left_to_those_who_read_in_bulk() -> None:
         is None
     )
     assert ask_in_arrow(sent, ready, len(sent) - 1) is None
+
+
+@pytest.mark.parametrize("form", ["Arrow", "CSV"])
+def test_no_rows_are_answered_without_native_code_as_with_it(form: str) -> None:
+    plain, native = make_ready(golf()), golf_ready()
+    sent = stream_of({name: each[:0] for name, each in golf_columns().items()})
+    if form == "Arrow":
+        assert in_bulk(plain, sent) == in_bulk(native, sent)
+    else:
+        assert [*write_csv(Asked(plain), iter(()))] == [*write_csv(Asked(native), iter(()))]
+
+
+def test_no_more_messages_are_read_than_tell_that_there_are_too_many() -> None:
+    nothing, damaged = pa.schema([]).serialize().to_pybytes(), b"\xff\xff\xff\xff\x10\0\0\0" + END
+
+    assert natively(golf_ready(), 3 * nothing + damaged) is None
+    with pytest.raises(InvalidData, match="lost"):
+        natively(golf_ready(), 2 * nothing + damaged)
 
 
 def test_packed_buffers_are_refused() -> None:

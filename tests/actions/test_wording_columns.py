@@ -15,7 +15,7 @@ from service.actions.wording_columns import Page
 from service.tree.arrays import Floats
 from service.tree.kernels.shapes import MET
 from service.tree.tell import Told
-from tests.actions.golf import golf
+from tests.actions.golf import CLASSES, golf
 from tests.actions.odd_trees import loaded_trees
 from tests.actions.test_reply import with_natives
 from tests.natives import natives
@@ -99,6 +99,21 @@ def test_columns_of_any_length_are_worded_as_they_are_by_hand(n_rows: int) -> No
     values[rng.random(values.shape) < 0.3] = np.nan
     told = tell_rows(ready, values)
 
+    assert b"".join(columns_of(ready, told)) == columns_by_hand(ready, told)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "long"),
+    [(100_000, (*CLASSES[:2], "é" * 10**6)), (300, ("é" * 40_000, *CLASSES[1:]))],
+    ids=["that nobody is", "that all are"],
+)
+def test_a_class_with_a_very_long_name_takes_room_where_it_is_told(
+    n_rows: int, long: tuple[str, ...]
+) -> None:
+    ready = make_ready(with_natives(golf(classes=long)))
+    told = tell_rows(ready, np.tile([0.0, 60.0, 1.0], (n_rows, 1)))
+
+    assert ready.columns.class_bytes(told) == n_rows * len(orjson.dumps(long[0]) + b",")
     assert b"".join(columns_of(ready, told)) == columns_by_hand(ready, told)
 
 
