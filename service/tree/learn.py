@@ -7,12 +7,14 @@ import numpy as np
 from service.errors import Fault, InvalidData
 from service.tree.arrays import Bools
 from service.tree.auto import learn_auto
-from service.tree.dataset import Dataset, rows_of
+from service.tree.dataset import Dataset, null_share, rows_of
 from service.tree.nodes import Tree
 from service.tree.params import Params
 from service.tree.pruners import PRUNERS, Learned, Task
 
 MANY_ROWS = 200_000  # from which on cuts are searched by histograms, unless params say otherwise
+MANY_DIVIDED = 50_000  # likewise where so much is null and divided: exact takes twice as long
+MANY_NULLS = 0.2
 LEARNERS = PRUNERS | {"auto": learn_auto}
 
 
@@ -40,8 +42,16 @@ def _searching(task: Task) -> Task:
     """The task whose params say how cuts are searched."""
     if task.params.search != "auto":
         return task
-    is_large = len(task.data.target) >= MANY_ROWS and task.params.rules == "textbook"
+    is_large = task.params.rules == "textbook" and _is_large(task)
     return replace(task, params=replace(task.params, search="histogram" if is_large else "exact"))
+
+
+def _is_large(task: Task) -> bool:
+    """Whether histograms take much less time, and memory: a divided row is many."""
+    n_rows = len(task.data.target)
+    if n_rows < MANY_DIVIDED or task.params.missing != "fractional":
+        return n_rows >= MANY_ROWS
+    return n_rows >= MANY_ROWS or null_share(task.data) >= MANY_NULLS
 
 
 def _some_rows(task: Task, chosen: Bools) -> Task:

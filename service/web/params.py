@@ -30,8 +30,9 @@ ABOUT = {
     "the largest training value not above it (C4.5; J48 -doNotMakeSplitPointActualValue is "
     "midpoint).",
     "search": "How cuts are searched: all of them, or those between the bins of a histogram, which "
-    "is faster where there are very many rows; auto: histogram from 200,000 rows on if rules are "
-    "textbook. A version tells which one it was.",
+    "is faster where there are very many rows; auto: histogram from 200,000 rows on, and from "
+    "50,000 where a fifth of all values is null and missing is fractional, if rules are textbook. "
+    "A version tells which one it was.",
     "bins": "How many bins an attribute has at the most in a histogram; with no more values than "
     "that, all cuts are searched.",
     "numeric_penalty": "Whether log2(cuts tried) / weight is taken from a numeric gain (Quinlan "

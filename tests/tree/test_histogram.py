@@ -198,6 +198,18 @@ def test_a_version_tells_how_its_cuts_were_searched(monkeypatch: pytest.MonkeyPa
     assert study(Task(data, resolve("c45", {}))).params.search == "exact"
 
 
+def test_where_many_values_are_null_and_divided_fewer_rows_are_searched_by_histograms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(learn, "MANY_DIVIDED", 100)
+    many, some = many_numbers(100, nulls=0.4), many_numbers(100, nulls=0.05)
+    assert study(Task(many, Params())).params.search == "histogram"
+    assert study(Task(some, Params())).params.search == "exact"
+    assert study(Task(many, Params(missing="own_branch"))).params.search == "exact"
+    assert study(Task(many, Params(search="exact"))).params.search == "exact"
+    assert study(Task(many, resolve("c45", {}))).params.search == "exact"
+
+
 @pytest.mark.parametrize("pruning", ["cost_complexity", "hold_out", "reduced_error", "auto"])
 def test_pruning_is_the_same_with_a_bin_for_each_value(pruning: str) -> None:
     data = many_numbers(120, nulls=0.05)
