@@ -25,6 +25,8 @@ SOON = 50_000  # rows up to which their work is over before anybody wants to be 
 MOST_KEPT = 200_000  # rows whose values are kept in order, which takes as much as the data
 
 Tell: TypeAlias = Callable[[], None]
+# Writes the entries of an attribute where it is told to, and its values in order if there is room.
+Write: TypeAlias = Callable[[int, Any, Floats], None]
 
 
 def in_silence() -> None:
@@ -84,37 +86,55 @@ def presort(
     cautious, values that nearly agree are marked.
     """
     n_rows, ordered, came = len(rows), np.flatnonzero(is_ordered(data)), _without_codes(data, rows)
-    plain, layout = came.entries, came.layout
     has_more = as_rpart and data.is_regression and has_null_first(data, rows)
-    entries = np.empty((len(ordered) + 1 + has_more) * n_rows, plain.dtype)
-    entries[:n_rows] = plain
-
-    # made here, since what a thread gives back is kept for this thread
-    spaces = [_Space(0 if as_rpart else n_rows) for _ in range(N_THREADS)]
-
+    entries = np.empty((len(ordered) + 1 + has_more) * n_rows, came.entries.dtype)
+    entries[:n_rows] = came.entries
     n_kept = n_rows if is_cautious and n_rows <= MOST_KEPT else 0
     known = np.full((len(ordered), n_kept), np.nan)
+    write = _by_rpart(data, came) if as_rpart else _by_value(data, came, is_cautious=is_cautious)
 
     def sort(places: range) -> None:
-        space = spaces.pop()
         for place in places:
-            if place >= len(ordered):
-                _write_codes(data, came, place - len(ordered), N_THREADS)
-                continue
-            out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
-            values = np.ascontiguousarray(data.values[:, ordered[place]])
-            if as_rpart:
-                null = null_of(data.attributes[ordered[place]])
-                write_ranked(ranked(values[rows], null), values, rows, plain, layout, out)
+            if place < len(ordered):
+                out = entries[(place + 1) * n_rows : (place + 2) * n_rows]
+                write(ordered[place], out, known[place])
             else:
-                space.sort(values, rows, plain, layout, out, known[place], is_cautious=is_cautious)
+                _write_codes(data, came, place - len(ordered), N_THREADS)
 
     in_threads(sort, len(ordered) + N_THREADS, n_rows, tell)
     if has_more:
-        entries[-n_rows:] = plain[ranked(data.values[rows, 0], null_of(data.attributes[0]))]
+        order = ranked(data.values[rows, 0], null_of(data.attributes[0]))
+        entries[-n_rows:] = came.entries[order]
     if as_rpart or not is_cautious:
         return replace(came, entries=entries)
     return replace(came, entries=entries, is_marked=True, known=known if n_kept else None)
+
+
+def _by_rpart(data: Dataset, came: Presorted) -> Write:
+    """What writes the entries of an attribute in the order that rpart has."""
+
+    def write(attribute: int, out: Any, _known: Floats) -> None:
+        values = np.ascontiguousarray(data.values[:, attribute])
+        order = ranked(values[came.rows], null_of(data.attributes[attribute]))
+        write_ranked(order, values, came.rows, came.entries, came.layout, out)
+
+    return write
+
+
+def _by_value(data: Dataset, came: Presorted, *, is_cautious: bool) -> Write:
+    """What writes them by value, and the values too where there is room for them."""
+    # made here, since what a thread gives back is kept for this thread
+    spaces = [_Space(came.n_rows) for _ in range(N_THREADS)]
+
+    def write(attribute: int, out: Any, known: Floats) -> None:
+        space = spaces.pop()
+        values = np.ascontiguousarray(data.values[:, attribute])
+        space.sort(
+            values, came.rows, came.entries, came.layout, out, known, is_cautious=is_cautious
+        )
+        spaces.append(space)
+
+    return write
 
 
 class _Space:
