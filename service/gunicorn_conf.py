@@ -5,9 +5,7 @@ What was measured for it is in docs/decisions.md. GUNICORN_CMD_ARGS has the last
 
 import os
 import signal
-import struct
 import sys
-from socket import SO_RCVTIMEO, SO_SNDTIMEO, SOL_SOCKET
 from time import monotonic
 from typing import Any
 
@@ -20,12 +18,12 @@ from service.settings import read_settings
 from service.web.at_once import answer_at_once
 from service.web.board import Board, share_out
 from service.web.context import EXTENSION, IS_LEAVING, Context
+from service.web.patience import be_patient
 
 _settings = read_settings(os.environ)
 _board = Board()
 _MEMORY = "/dev/shm"
 FAREWELL = 2.0  # seconds in which clients may still use a connection that they keep
-LEAST = 0.001  # seconds of patience; none at all would be no limit
 GLANCE = 0.05  # seconds between two looks whether they all have left
 
 wsgi_app = "service.wsgi:app"
@@ -62,30 +60,17 @@ def post_worker_init(worker: Any) -> None:
     """Makes the app one of this process, before it answers anything."""
     keep_memory()
     for listener in worker.sockets:
-        _be_patient(listener, _settings.read_seconds)
+        be_patient(listener, _settings.read_seconds)
     context: Context = worker.wsgi.extensions[EXTENSION]
     context.store.forget()
     context.warmth.start()
     if isinstance(worker, ThreadWorker):
         _leave_the_silent(worker)
         share_out(worker, _board)
-        answer_at_once(worker, worker.wsgi.wsgi_app.tell)
+        answer_at_once(worker, worker.wsgi.wsgi_app)
     is_leaving = _part_in_peace(worker) if isinstance(worker, ThreadWorker) else lambda: False
     # so that streams do not hold it up
     worker.wsgi.config[IS_LEAVING] = lambda: is_leaving() or not worker.alive
-
-
-def _be_patient(listener: Any, seconds: float) -> None:
-    """Give up clients that take longer than this for the next bytes, sent or received.
-
-    What a listener is told holds for the connections it accepts. The system is told: Python's own
-    limits would have every read and write ask first whether it may, and other threads would take
-    their turn in between. Who is given up has a BlockingIOError.
-    """
-    whole, rest = divmod(max(seconds, LEAST), 1)
-    limit = struct.pack("@ll", int(whole), int(rest * 1e6))
-    for option in (SO_RCVTIMEO, SO_SNDTIMEO):
-        listener.setsockopt(SOL_SOCKET, option, limit)
 
 
 def child_exit(_server: Any, worker: Any) -> None:

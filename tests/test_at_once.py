@@ -1,4 +1,4 @@
-"""Small questions are answered where they are heard of, whatever other clients do."""
+"""Questions are answered without gunicorn as with it, whatever other clients do."""
 
 import re
 import socket
@@ -9,14 +9,15 @@ from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from pathlib import Path
+from threading import Thread
 from typing import BinaryIO, TypeVar
 
 import orjson
 import pytest
 
 from service.storage.engine import open_store
-from service.web.at_once import MOST, asked_by
-from service.web.heads import MOST_FIELDS
+from service.web.at_once import MOST, seen
+from service.web.heads import MOST_FIELDS, head_in, post_in
 from tests.server import Web, serving
 from tests.web.conftest import trained
 
@@ -138,13 +139,24 @@ def test_who_does_not_read_holds_up_nobody_and_gets_all_answers(web: Web) -> Non
     assert told == (200, answer)
 
 
-def by_thread(web: Web, sent: bytes, read: Callable[[socket.socket], Answer]) -> Answer:
+def in_parts(
+    web: Web, sent: bytes, read: Callable[[socket.socket], Answer], n_first: int
+) -> Answer:
     """What is read of an answer to a question that does not come whole."""
     with client_of(web) as client, client_of(web) as other:
-        client.sendall(sent[:20])
+        client.sendall(sent[:n_first])
         assert asked(other)[0] == 200  # by now the beginning has gone to a thread
-        client.sendall(sent[20:])
+        client.sendall(sent[n_first:])
         return read(client)
+
+
+def by_gunicorn(web: Web, sent: bytes, read: Callable[[socket.socket], Answer]) -> Answer:
+    return in_parts(web, sent, read, 20)
+
+
+def by_thread(web: Web, sent: bytes, read: Callable[[socket.socket], Answer]) -> Answer:
+    """The same where the head has come, so that a thread of ours reads the body."""
+    return in_parts(web, sent, read, sent.index(b"\r\n\r\n") + 5)
 
 
 MODEL = request().replace(b"/predict", b"/models/melons/predict")
@@ -157,6 +169,7 @@ ODD = {
     "JSON answered in lines": request(more=b"Accept: application/x-ndjson\r\n"),
     "a header that is none": request(more=b"Bad Header: 1\r\n"),
     "very long headers": request(more=b"Long: %b\r\n" % (b"x" * 9000)),
+    "a large body": request(b'{"model":"melons","rows":[%b]}' % b",".join([b"{}"] * 100_000)),
     "very many rows": request(b'{"model":"melons","rows":[%b]}' % b",".join([b"{}"] * 20_000)),
 }
 
@@ -167,10 +180,11 @@ def test_the_odd_is_answered_as_by_threads(web: Web, sent: bytes) -> None:
         assert asked(client)[0] == 200  # it is in memory now
         client.sendall(sent)
         status, body = heard(client)
-    expected, expected_body = by_thread(web, sent, heard)
+    expected, expected_body = by_gunicorn(web, sent, heard)
+    other, other_body = by_thread(web, sent, heard)
 
-    assert status == expected
-    assert without_id(body) == without_id(expected_body)
+    assert status == expected == other
+    assert without_id(body) == without_id(expected_body) == without_id(other_body)
 
 
 def without_id(body: bytes) -> bytes:
@@ -184,11 +198,11 @@ def test_an_answer_has_the_same_headers_wherever_it_is_told(web: Web, more: byte
         assert asked(client)[0] == 200  # it is in memory now
         client.sendall(sent)
         told = headers_in(client)
-    expected = by_thread(web, sent, headers_in)
+    expected, other = by_gunicorn(web, sent, headers_in), by_thread(web, sent, headers_in)
 
-    dates = [parsedate_to_datetime(each.pop("Date")) for each in (told, expected)]
-    assert abs(dates[0] - dates[1]) < timedelta(seconds=5)
-    assert told == expected
+    dates = [parsedate_to_datetime(each.pop("Date")) for each in (told, expected, other)]
+    assert max(dates) - min(dates) < timedelta(seconds=5)
+    assert told == expected == other
     assert "mine" == told["X-Request-ID"]
 
 
@@ -248,9 +262,10 @@ def peeked(sent: bytes) -> str | None:
     with ours, theirs:
         theirs.sendall(sent)
         ours.setblocking(False)
-        asked = asked_by(ours)
+        found = seen(ours)
         assert sent[:1] == ours.recv(1)  # it is still there
-    return None if asked is None else asked.path
+    head = head_in(found)
+    return None if head is None or post_in(found, head) is None else head.path
 
 
 def test_only_whole_small_questions_about_what_is_at_hand_are_taken() -> None:
@@ -300,11 +315,58 @@ def test_who_has_said_nothing_is_left_to_threads() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
-        assert asked_by(ours) is None
+        assert b"" == seen(ours)
 
 
 def test_who_has_gone_is_left_to_threads() -> None:
     ours, theirs = socket.socketpair()
     ours.close()
     with theirs:
-        assert asked_by(ours) is None
+        assert b"" == seen(ours)
+
+
+LATE = b'{"model":"melons","rows":[%b]}' % b",".join([b"{}"] * 50_000)
+
+
+def test_who_sends_a_body_slowly_is_answered_and_who_stops_is_given_up(
+    url: str, tmp_path: Path
+) -> None:
+    seconds, sent = 0.5, request(LATE)
+    with serving(tmp_path, url, web_workers="1", read_seconds=str(seconds)) as web:
+        with client_of(web) as client:
+            for start in range(0, len(sent), len(sent) // 4):
+                client.sendall(sent[start : start + len(sent) // 4])
+                time.sleep(0.6 * seconds)  # in all more than it may take at a time
+            assert heard(client)[0] == 200
+        with client_of(web) as client:
+            began = time.monotonic()
+            client.sendall(sent[:-1])
+            status, body = heard(client)
+
+            assert time.monotonic() - began < 3 * seconds
+            assert (status, orjson.loads(body)["status"]) == (408, 408)
+            assert client.recv(1) == b""
+
+
+def test_who_hangs_up_while_it_sends_holds_up_nobody(web: Web) -> None:
+    for _ in range(3 * N_THREADS):
+        with client_of(web) as client:
+            client.sendall(request(LATE)[:-1])
+    with client_of(web) as client:
+        began = time.monotonic()
+        assert asked(client, LATE)[0] == 200
+
+        assert time.monotonic() - began < PATIENCE / 2
+
+
+def test_a_large_question_may_be_followed_by_others(web: Web) -> None:
+    with client_of(web) as client:
+        alone = [asked(client, body) for body in (LATE, ROW)]
+        sent = request(LATE) + request() + request(LATE)
+        sender = Thread(target=client.sendall, args=(sent,))
+        sender.start()
+        with client.makefile("rb") as answers:
+            together = [next_in(answers) for _ in range(3)]
+        sender.join()
+
+    assert [*alone, alone[0]] == together

@@ -3,11 +3,11 @@
 Only what is as it mostly is can be read so; whatever else is in a body is left to its form.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from service.tree.native import Native, Natives, address_of
 
 PAD = bytes(16)  # behind what is read, since kernels look at eight letters at a time
 MOST_STEPS = 32  # from a hash to its text
+MOST_SLOTS = 1 << 10  # of a book, if it does not need more
 FEW = 1 << 16  # letters for which it does not pay to let other threads go first
 
 
@@ -31,6 +32,8 @@ class Reader:
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
     n_attributes: int
+    # of the last streams of Arrow, by how they began; kept by those who read them
+    plans: dict[bytes, Any] = field(default_factory=dict)
 
     @property
     def n_bytes(self) -> int:
@@ -70,14 +73,32 @@ def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Rea
 
 
 def _slots(texts: Iterable[str], first: int) -> Ints | None:
-    """By hash the number of a text, which are counted on from the first; None if too many agree."""
+    """By hash the number of a text, which are counted on from the first; None if too many agree.
+
+    There is more room where each text then stands at its own place, so that nobody looks twice.
+    """
     written = {number: text.encode() for number, text in enumerate(texts, first)}
-    size = 1 << (2 * len(written) + 1).bit_length()
+    if first > 0:  # of names none is odd
+        # whoever writes it as it is does not mean it
+        written = {each: text for each, text in written.items() if not ODD.search(text.decode())}
+    hashes = {
+        number: hash_of(_number(text[:8]), _number(text[-8:] if text[8:] else b""), len(text))
+        for number, text in written.items()
+    }
+    least = 1 << (2 * len(written) + 1).bit_length()
+    sizes = range(least.bit_length() - 1, max(least, MOST_SLOTS).bit_length())
+    alone = (1 << bits for bits in sizes if _is_alone(hashes.values(), 1 << bits))
+    return _placed(hashes, next(alone, least))
+
+
+def _is_alone(hashes: Collection[int], size: int) -> bool:
+    return len({each % size for each in hashes}) == len(hashes)
+
+
+def _placed(hashes: Mapping[int, int], size: int) -> Ints | None:
+    """The number of each text at the first free place from its hash on."""
     slots = np.full(size, -1, dtype=np.int64)
-    for number, text in written.items():
-        if first > 0 and ODD.search(text.decode()):  # of names none is odd
-            continue  # whoever writes it as it is does not mean it
-        start = hash_of(_number(text[:8]), _number(text[-8:] if text[8:] else b""), len(text))
+    for number, start in hashes.items():
         steps = range(start, start + MOST_STEPS)
         free = next((at % size for at in steps if slots[at % size] < 0), None)
         if free is None:

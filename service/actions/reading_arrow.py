@@ -13,11 +13,14 @@ import pyarrow as pa
 
 from service.actions.reading import FEW, Reader
 from service.files.arrow_stream import check_metadata, damage_told
-from service.tree.arrays import Floats
+from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
 from service.tree.native import address_of
 
-END = b"\xff\xff\xff\xff\0\0\0\0"
+MARK = b"\xff\xff\xff\xff"  # before every message
+END = MARK + bytes(4)
+LONGEST = 8192  # bytes of what comes before the body of a batch
+MOST_PLANS = 16  # that are kept of a version
 NO_BITS = -1
 OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 DOUBLES, STRINGS = pa.float64(), pa.string()
@@ -31,20 +34,63 @@ def places_of(attributes: Sequence[Attribute]) -> Places:
     return {each.name: (at, each.kind == Kind.NUMERIC) for at, each in enumerate(attributes)}
 
 
+class Plan(NamedTuple):
+    """Where the columns lie in all streams that begin alike, up to the body of their batch."""
+
+    n_bytes: int  # of such a stream
+    n_rows: int
+    columns: Ints  # by column what a kernel is told of it
+    n_nulls: list[int]  # likewise
+
+
 def read_batch(reader: Reader, places: Places, sent: bytes, most_rows: int) -> Floats | None:
     """The values of a stream (row, attribute); None where it is not as it mostly is."""
+    begun = _beginning(sent)
+    plan: Plan | None = reader.plans.get(begun) or _plan(places, sent)
+    if plan is None or not 0 < plan.n_rows <= most_rows:
+        return None
+    if begun and begun not in reader.plans:
+        _keep(reader.plans, begun, plan)
+    is_such = len(sent) == plan.n_bytes and sent.endswith(END)
+    return _values(reader, plan, sent) if is_such else None
+
+
+def _beginning(sent: bytes) -> bytes:
+    """The schema and the metadata of the first batch; empty where they are not as they mostly are.
+
+    These alone tell where in a stream of some length what is.
+    """
+    n_bytes = 0
+    for _ in range(2):
+        if sent[n_bytes : n_bytes + 4] != MARK or len(sent) < n_bytes + 8:
+            return b""
+        n_bytes += 8 + int.from_bytes(sent[n_bytes + 4 : n_bytes + 8], "little")
+        if n_bytes > LONGEST:
+            return b""
+    return sent[:n_bytes]
+
+
+def _keep(plans: dict[bytes, Any], begun: bytes, plan: Plan) -> None:
+    if len(plans) >= MOST_PLANS:
+        plans.clear()  # who sends the same again and again is soon there again
+    plans[begun] = plan
+
+
+def _plan(places: Places, sent: bytes) -> Plan | None:
+    """Where the columns of a stream lie; None if it has others than doubles and texts."""
     with damage_told():  # names too may be no texts
         batch = _batch(sent)
         names = [] if batch is None else batch.schema.names
-    if batch is None or not 0 < batch.num_rows <= most_rows:
-        return None
-    if not names or len({*names}) < len(names) or not places.keys() >= {*names}:
+    if batch is None or not names or len({*names}) < len(names) or not places.keys() >= {*names}:
         return None
     body = Body(pa.py_buffer(sent).address, len(sent), batch.num_rows)
     pairs = zip(names, batch.columns, strict=True)
     columns = [_column(body, array, *places[name]) for name, array in pairs]
     found = [each for each in columns if each is not None]
-    return _values(reader, found, sent, batch) if len(found) == len(columns) else None
+    if len(found) < len(columns):
+        return None
+    n_nulls = [each.null_count for each in batch.columns]
+    return Plan(len(sent), batch.num_rows, np.array(found, dtype=np.int64), n_nulls)
 
 
 def _batch(sent: bytes) -> Any:
@@ -97,18 +143,16 @@ def _column(body: Body, array: Any, attribute: int, is_numeric: bool) -> list[in
     return [attribute, *found, found[-1] + (0 if letters is None else letters.size)]
 
 
-def _values(reader: Reader, columns: list[list[int]], sent: bytes, batch: Any) -> Floats | None:
+def _values(reader: Reader, plan: Plan, sent: bytes) -> Floats | None:
     """The values of columns; None if one has anything strange, or not as many nulls as it says."""
-    told = np.array(columns, dtype=np.int64)
-    values = np.empty((reader.n_attributes, batch.num_rows))
-    if len(columns) < reader.n_attributes:
+    values = np.empty((reader.n_attributes, plan.n_rows))
+    if len(plan.columns) < reader.n_attributes:
         values.fill(np.nan)
-    n_nulls = np.empty(len(columns), dtype=np.int64)
+    n_nulls = np.empty(len(plan.columns), dtype=np.int64)
     kernel = reader.natives.read_arrow
     call = kernel if values.size <= FEW else kernel.at_length
     call(
-        *reader.arguments, sent, len(sent), address_of(told), len(columns), address_of(values),
-        batch.num_rows, address_of(n_nulls),
+        *reader.arguments, sent, len(sent), address_of(plan.columns), len(plan.columns),
+        address_of(values), plan.n_rows, address_of(n_nulls),
     )  # fmt: skip
-    said = [each.null_count for each in batch.columns]
-    return values.T if n_nulls.tolist() == said else None
+    return values.T if n_nulls.tolist() == plan.n_nulls else None

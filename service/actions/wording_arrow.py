@@ -3,10 +3,9 @@
 Imported when the first such request comes: Arrow takes its time and its memory.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
-from itertools import accumulate
-from typing import Any, NamedTuple
+from itertools import accumulate, chain
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from service.actions.reading_arrow import END
 from service.actions.wording import FEW, MOST_BYTES, ROOM, Texts, laid_out
 from service.files.arrow_columns import NOTHING
 from service.storage.records import Version
-from service.tree.arrays import Floats
+from service.tree.arrays import Floats, Ints
 from service.tree.kernels.shapes import MET
 from service.tree.native import Native, address_of
 from service.tree.tell import Told
@@ -29,14 +28,10 @@ LEAVES, CERTAIN = "leaves", "certain"
 TYPES = {
     CLASS: INDICES, LEAVES: pa.int64(), UNKNOWN: LISTS, CERTAIN: pa.bool_(), WARNINGS: LISTS,
 }  # fmt: skip
+ENDS, NO_ENDS = " ends", " no ends"  # of the texts in the lists, which are parts too
 
-
-class Head(NamedTuple):
-    """What all streams of a version begin with, and what is in them."""
-
-    text: bytes
-    schema: Any
-    classes: Any  # the dictionary
+# The names of all columns, and the classes: what all streams of a version have in common.
+Kind: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told) -> bytes | None:
@@ -45,12 +40,19 @@ def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told
         return None
     names = _names(tuple(each.name for each in version.attributes))
     n_met = int(np.bitwise_count(told.marks[:, MET:].view(np.uint64)).sum())
-    n_letters = n_met * int(np.diff(names.starts).max()) + len(ROOM)
-    if n_letters > MOST_BYTES:
+    most_letters = n_met * names.longest + len(ROOM)
+    if most_letters > MOST_BYTES:
         return None
-    head = _head(tuple(flat_names(version)[1:]), version.classes)
-    batch = _batch(head, _laid(names, kernel, np.ascontiguousarray(weight), told, n_met, n_letters))
-    return b"".join((head.text, batch.serialize(), END))
+    kind: Kind = ((*flat_names(version)[1:], WARNINGS), version.classes)
+    sheet = _sheet(kind[0], len(told.marks), n_met)
+    room = _laid(names, kernel, np.ascontiguousarray(weight), told, sheet, most_letters)
+    n_letters = int(room[sheet.letters - WORD : sheet.letters].view(np.int32)[n_met & 1])
+    metadata = _metadata(kind, len(told.marks), n_met, n_letters)
+    body, letters = memoryview(room)[: sheet.n_bytes], memoryview(room)[sheet.n_bytes :]
+    return b"".join((
+        _head(kind), metadata, body[: sheet.letters], letters[:n_letters],
+        bytes(-n_letters % WORD), body[sheet.letters :], END,
+    ))  # fmt: skip
 
 
 def _is_finite(told: Told) -> bool:
@@ -58,85 +60,118 @@ def _is_finite(told: Told) -> bool:
         return bool(np.isfinite(told.numbers.sum()))
 
 
-@lru_cache(maxsize=64)
-def _names(names: tuple[str, ...]) -> Texts:
-    return laid_out(name.encode() for name in names)
+class Names(NamedTuple):
+    """The names of attributes, as a kernel takes them."""
+
+    texts: Texts
+    longest: int
 
 
 @lru_cache(maxsize=64)
-def _head(names: tuple[str, ...], classes: tuple[str, ...]) -> Head:
-    """What Arrow writes before the first batch of these columns."""
-    schema = pa.schema([(name, TYPES.get(name, pa.float64())) for name in (*names, WARNINGS)])
-    dictionary, sink = pa.array(classes, pa.string()), pa.BufferOutputStream()
-    empty = [pa.array([], field.type) for field in schema]
-    if CLASS in names:
-        indices = pa.array([], pa.int8())
-        empty[0] = pa.DictionaryArray.from_arrays(indices, dictionary)
-    batch = pa.record_batch(empty, schema=schema)
-    with pa.ipc.new_stream(sink, schema) as stream:
-        stream.write_batch(batch)
-    written = sink.getvalue().to_pybytes()
-    return Head(written[: -len(END) - batch.serialize().size], schema, dictionary)
+def _names(names: tuple[str, ...]) -> Names:
+    texts = laid_out(name.encode() for name in names)
+    return Names(texts, int(np.diff(texts.starts).max()))
 
 
-class Laid(NamedTuple):
-    """The parts of a batch, as buffers of Arrow."""
+class Sheet(NamedTuple):
+    """Where the parts of a batch begin; the letters of its lists come in between in the end."""
 
-    n_rows: int
-    n_met: int
-    floats: list[Any]  # by column
-    leaves: Any
-    lists: Any
-    ends: Any
-    classes: Any
-    certain: Any
-    letters: Any
+    starts: dict[str, int]
+    floats: Ints  # likewise of the columns of numbers, counted in words
+    ends: tuple[int, ...]  # of all parts
+    letters: int  # where the letters will come in
+    n_bytes: int  # of all but these
+
+
+@lru_cache(maxsize=64)
+def _sheet(names: tuple[str, ...], n_rows: int, n_met: int) -> Sheet:
+    """How the body of a batch is laid out."""
+    sizes = dict(chain.from_iterable(_parts(name, n_rows, n_met) for name in names))
+    ends = [*accumulate(-(-size // WORD) * WORD for size in sizes.values())]
+    starts = dict(zip(sizes, [0, *ends], strict=False))
+    floats = [starts[name] // WORD for name in names if name not in TYPES]
+    letters = dict(zip(sizes, ends, strict=True))[ENDS]
+    return Sheet(starts, np.array(floats, dtype=np.int64), tuple(ends), letters, ends[-1])
+
+
+def _parts(name: str, n_rows: int, n_met: int) -> list[tuple[str, int]]:
+    """The parts of a column, but for letters, and how many bytes each has."""
+    list_bytes = 4 * (n_rows + 1)
+    sizes = {CLASS: n_rows, CERTAIN: (n_rows + 7) // 8, UNKNOWN: list_bytes, WARNINGS: list_bytes}
+    more = {UNKNOWN: [(ENDS, 4 * (n_met + 1))], WARNINGS: [(NO_ENDS, 4)]}
+    return [(name, sizes.get(name, 8 * n_rows)), *more.get(name, [])]
 
 
 def _laid(
-    names: Texts, kernel: Native, weight: Floats, told: Told, n_met: int, n_letters: int
-) -> Laid:
-    """What is told, part by part, all in one piece of memory."""
+    names: Names, kernel: Native, weight: Floats, told: Told, sheet: Sheet, most_letters: int
+) -> Any:
+    """The parts, and behind them the letters and what is in no part, in one piece of memory."""
     n_rows, width = told.numbers.shape
-    sizes = [8 * n_rows] * (width + 1)
-    sizes += [4 * (n_rows + 1), 4 * (n_met + 1), n_rows, (n_rows + 7) // 8, n_letters]
-    starts = [0, *accumulate(-(-size // WORD) * WORD for size in sizes)]
-    room = np.empty(starts[-1], dtype=np.uint8)
-    at = address_of(room)
-    leaves, lists, ends, classes, certain, letters = (at + start for start in starts[width:-1])
+    room = np.empty(sheet.n_bytes + most_letters + n_rows, dtype=np.uint8)
+    for end in sheet.ends:
+        room[end - WORD : end] = 0  # or what lay there before would be told
+    room[sheet.starts[WARNINGS] : sheet.n_bytes] = 0
+    at, letters = address_of(room), address_of(room) + sheet.n_bytes
+    classes = at + sheet.starts.get(CLASS, sheet.n_bytes + most_letters)
+    leaves, certain, lists, ends = (
+        at + sheet.starts[part] for part in (LEAVES, CERTAIN, UNKNOWN, ENDS)
+    )
     write = kernel if n_rows <= FEW else kernel.at_length
     write(
-        *names.arguments, len(names.starts) - 1, address_of(weight), len(weight),
+        *names.texts.arguments, len(names.texts.starts) - 1, address_of(weight), len(weight),
         address_of(told.numbers), width, address_of(told.marks), told.marks.shape[1], n_rows,
-        at, classes, leaves, certain, lists, ends, n_met, letters, n_letters,
+        at, sheet.n_bytes // WORD, address_of(sheet.floats), classes, leaves, certain, lists, ends,
+        sheet.letters - sheet.starts[ENDS], letters, most_letters,
     )  # fmt: skip
-    whole, ends_at = pa.py_buffer(room), starts[width + 2]
-    sizes[-1] = int(room[ends_at : ends_at + sizes[width + 2]].view(np.int32)[-1])
-    parts = [whole.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
-    return Laid(n_rows, n_met, parts[:width], *parts[width:])
+    return room
 
 
-def _batch(head: Head, laid: Laid) -> Any:
-    """The batch of these parts, none of which is copied."""
-    n_rows, floats = laid.n_rows, iter(laid.floats)
-    no_lists = pa.py_buffer(bytes(4 * (n_rows + 1)))
-    unknown = NOTHING
-    if laid.n_met:
-        unknown = _made(pa.string(), laid.n_met, [None, laid.ends, laid.letters])
-    special: dict[str, Callable[[], Any]] = {
-        LEAVES: lambda: _made(pa.int64(), n_rows, [None, laid.leaves]),
-        UNKNOWN: lambda: _made(LISTS, n_rows, [None, laid.lists], [unknown]),
-        CERTAIN: lambda: _made(pa.bool_(), n_rows, [None, laid.certain]),
-        WARNINGS: lambda: _made(LISTS, n_rows, [None, no_lists], [NOTHING]),
-        CLASS: lambda: pa.DictionaryArray.from_buffers(
-            INDICES, n_rows, [None, laid.classes], head.classes, 0
-        ),
+@lru_cache(maxsize=64)
+def _head(kind: Kind) -> bytes:
+    """What Arrow writes before the first batch of a kind."""
+    batch, sink = _empty(kind, 0, 0, 0), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written[: -len(END) - batch.serialize().size]
+
+
+@lru_cache(maxsize=256)
+def _metadata(kind: Kind, n_rows: int, n_met: int, n_letters: int) -> bytes:
+    """What Arrow writes before the body of a batch, which tells where what is in it."""
+    written = _empty(kind, n_rows, n_met, n_letters).serialize()
+    sheet = _sheet(kind[0], n_rows, n_met)
+    n_body = sheet.n_bytes + -(-n_letters // WORD) * WORD
+    return bytes(written[: written.size - n_body])
+
+
+def _empty(kind: Kind, n_rows: int, n_met: int, n_letters: int) -> Any:
+    """A batch of a kind that tells nothing, with so many letters in the lists of its last row."""
+    room = pa.py_buffer(bytes(max(8 * n_rows, n_letters)))
+    texts = _made(pa.string(), n_met, [None, _rising(n_met, n_letters), room[:n_letters]])
+    lists = {
+        UNKNOWN: ([None, _rising(n_rows, n_met)], [texts]),
+        WARNINGS: ([None, _rising(n_rows, 0)], [NOTHING]),
     }
-    arrays = [
-        special[name]() if name in special else _made(pa.float64(), n_rows, [None, next(floats)])
-        for name in head.schema.names
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=head.schema)
+    arrays = []
+    for name in kind[0]:
+        (_, n_bytes), *_ = _parts(name, n_rows, n_met)
+        type_ = TYPES.get(name, pa.float64())
+        buffers, children = lists.get(name, ([None, room[:n_bytes]], None))
+        if name == CLASS:
+            classes = pa.array(kind[1], pa.string())
+            made = pa.DictionaryArray.from_buffers(type_, n_rows, buffers, classes, 0)
+        else:
+            made = _made(type_, n_rows, buffers, children)
+        arrays.append(made)
+    return pa.RecordBatch.from_arrays(arrays, names=kind[0])
+
+
+def _rising(n: int, last: int) -> Any:
+    """Where so many texts or lists end, if only the last has anything in it."""
+    ends = np.zeros(n + 1, dtype=np.int32)
+    ends[-1] = last if n else 0
+    return pa.py_buffer(ends)
 
 
 def _made(type_: Any, length: int, buffers: list[Any], children: list[Any] | None = None) -> Any:

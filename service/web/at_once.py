@@ -1,10 +1,12 @@
-"""Small questions are answered by the thread that hears of them.
+"""Small questions are answered by the thread that hears of them, larger ones without gunicorn.
 
 gunicorn hands each request to one of its threads and hears back from it, which takes longer than
-the answer to a few rows, as does all that it makes of a request for WSGI. So a question that has
-come whole is looked at first, without taking it from its client; where the answer can be told from
-memory, the loop that waits for all clients tells it. That loop must wait for nobody: what a client
-does not take at once is sent to it by a thread, and all other requests are left to threads.
+the answer to a few rows, as does all that it makes of a request for WSGI. So what a client sent is
+looked at first, without taking it. Where a question has come whole and can be answered from memory,
+the loop that waits for all clients answers it. That loop must wait for nobody: what a client does
+not take at once is sent to it by a thread. A question of which more will come is read and answered
+by a thread, its body in one piece, which gunicorn would copy three times. All other requests, and
+whatever turns out not to be ordinary, are gunicorn's.
 """
 
 import os
@@ -12,17 +14,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from selectors import EVENT_READ
-from socket import MSG_PEEK
+from socket import MSG_MORE, MSG_PEEK, MSG_WAITALL
 from time import monotonic, perf_counter
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
-from service.web.heads import MOST_FIELDS, MOST_HEAD, Small, Told, head_of, small_of
+from service.web.heads import MOST_FIELDS, MOST_HEAD, Head, Post, Told, head_in, head_of, post_in
+from service.web.patience import wait_no_more
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
 FIRST_SECONDS = 5.0  # that a client may take at the least for its first request
 
-# From a request, and when it was heard of, to what can be told without waiting for anything.
-Tell: TypeAlias = Callable[[Small, float], Told | None]
+
+class Lane(Protocol):
+    """Who answers; a request that is not ordinary has no answer here."""
+
+    def takes(self, head: Head) -> bool:
+        """Whether a request may be answered, by its head."""
+
+    def tell(self, post: Post, started: float) -> Told | None:
+        """What can be told without waiting for anything, of a request that was heard of then."""
+
+    def answer(self, post: Post, started: float) -> Told | None:
+        """What is answered, whatever it takes."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +53,11 @@ class Done:
         return self.is_kept
 
 
-def answer_at_once(worker: Any, tell: Tell) -> None:
-    """Have a worker of gunicorn with threads answer small questions in its loop."""
+def answer_at_once(worker: Any, lane: Lane) -> None:
+    """Have a worker of gunicorn with threads answer questions by itself."""
     if not _is_usual(worker.cfg):
         return
-    loop = Loop(worker, tell, worker.enqueue_req)
+    loop = Loop(worker, lane, worker.enqueue_req)
     worker.enqueue_req = loop.welcome
     worker.on_client_socket_readable = loop.heard_again
 
@@ -66,8 +79,8 @@ class Loop:
     """What a worker does where it hears of clients."""
 
     worker: Any
-    tell: Tell
-    submit: Callable[[Any], None]  # to a thread
+    lane: Lane
+    submit: Callable[[Any], None]  # to gunicorn's own thread
 
     def welcome(self, conn: Any) -> None:
         """Lets a client wait here until it asks something; a thread would wait as long."""
@@ -97,40 +110,64 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
-        started = perf_counter()
-        asked = asked_by(conn.sock)
-        told = None if asked is None else self._told(asked, started)
-        if asked is None or told is None:
+        started, sent = perf_counter(), seen(conn.sock)
+        head = head_in(sent)
+        if head is None or not self.lane.takes(head):
+            self.submit(conn)
+            return
+        post = post_in(sent, head)
+        if post is None:
+            self._in_thread(conn, self._answer_whole, conn, head, started)
+            return
+        told = self._told(post, started)
+        if told is None:
             self.submit(conn)
             return
         try:
-            self._answer(conn, asked, told)
+            self._answer(conn, head, told)
         except Exception:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
             conn.close()
 
-    def _told(self, asked: Small, started: float) -> Told | None:
+    def _told(self, post: Post, started: float) -> Told | None:
         try:
-            return self.tell(asked, started)
+            return self.lane.tell(post, started)
         except Exception:
             self.worker.log.exception("a small question broke, which is left to a thread")
             return None
 
-    def _answer(self, conn: Any, asked: Small, told: Told) -> None:
+    def _answer(self, conn: Any, head: Head, told: Told) -> None:
         """Answers; whatever the client does, nobody waits for it."""
-        conn.sock.recv(asked.n_bytes)  # which we have seen
-        is_kept = self._is_kept(asked)
+        conn.sock.recv(head.n_bytes + head.n_body)  # which we have seen
+        is_kept = self._is_kept(head)
         text = head_of(told[1], is_kept=is_kept) + told[0]
         n_sent = _sent(conn.sock, text)
         if n_sent == len(text):
             self.worker.finish_request(conn, Done(is_kept))
             return
-        rest = self.worker.tpool.submit(_send_rest, conn.sock, text[n_sent:], is_kept=is_kept)
-        end = partial(self.worker.method_queue.defer, self.worker.finish_request, conn)
-        rest.add_done_callback(end)
+        self._in_thread(conn, _send_rest, conn.sock, text[n_sent:], is_kept)
 
-    def _is_kept(self, asked: Small) -> bool:
+    def _in_thread(self, conn: Any, work: Callable[..., bool], *arguments: Any) -> None:
+        """Has a thread do what ends a request, and tell whether the client may ask again."""
+        end = partial(self.worker.method_queue.defer, self.worker.finish_request, conn)
+        self.worker.tpool.submit(work, *arguments).add_done_callback(end)
+
+    def _answer_whole(self, conn: Any, head: Head, started: float) -> bool:
+        """Answers a question when all of it has come; what is not ordinary is given to gunicorn."""
+        conn.sock.setblocking(True)
+        taken, body = conn.sock.recv(head.n_bytes), _received(conn.sock, head.n_body)
+        is_whole = len(body) == head.n_body
+        told = self.lane.answer(Post(head, body), started) if is_whole else None
+        if told is None:
+            conn.parser.unreader.unread(taken + body)
+            return bool(self.worker.handle(conn)) and is_whole
+        is_kept = self._is_kept(head)
+        conn.sock.sendall(head_of(told[1], is_kept=is_kept), MSG_MORE)
+        conn.sock.sendall(told[0])
+        return is_kept
+
+    def _is_kept(self, head: Head) -> bool:
         """Whether the client may ask again after this request, which is counted."""
         worker = self.worker
         worker.nr += 1
@@ -138,15 +175,31 @@ class Loop:
             worker.log.info("Autorestarting worker after current request.")
             worker.alive = False
         has_room = len(worker.keepalived_conns) < worker.max_keepalived
-        return bool(worker.alive and worker.cfg.keepalive and has_room and not asked.is_last)
+        return bool(worker.alive and worker.cfg.keepalive and has_room and not head.is_last)
 
 
-def asked_by(client: Any) -> Small | None:
-    """What a client asks if it has sent a whole, small request; it is left there to be read."""
+def seen(client: Any) -> bytes:
+    """What a client has sent so far, or the beginning of it; it is left there to be read."""
     try:
-        return small_of(client.recv(MOST, MSG_PEEK))
+        return bytes(client.recv(MOST, MSG_PEEK))
     except OSError:
-        return None
+        return b""
+
+
+def _received(client: Any, n_bytes: int) -> bytes:
+    """So many bytes of a client; fewer if it has gone, or nothing came for as long as it may."""
+    parts, n_left = [], n_bytes
+    try:
+        # mostly all in one piece; less where a signal came in between, or a part of the patience
+        # has gone by
+        while n_left and (part := client.recv(n_left, MSG_WAITALL)):
+            parts.append(part)
+            n_left -= len(part)
+    except BlockingIOError:
+        wait_no_more(client)
+    except OSError:
+        pass
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _sent(client: Any, text: bytes) -> int:
@@ -157,7 +210,7 @@ def _sent(client: Any, text: bytes) -> int:
         return 0
 
 
-def _send_rest(client: Any, text: bytes, *, is_kept: bool) -> bool:
+def _send_rest(client: Any, text: bytes, is_kept: bool) -> bool:  # noqa: FBT001
     client.setblocking(True)
     client.sendall(text)
     return is_kept

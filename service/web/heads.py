@@ -1,4 +1,4 @@
-"""Heads: that of a small request is read, that of its answer written, as gunicorn does both.
+"""Heads: that of a question is read, that of its answer written, as gunicorn does both.
 
 Only what can be read in one way is read here; all else is left to gunicorn.
 """
@@ -16,7 +16,7 @@ LINE = re.compile(rb"POST (/[!$&->@-~]*) HTTP/1\.1\r\n")  # a path that means wh
 # Blanks around a value are cut off afterwards: to look for them here could take seconds.
 HEADER = re.compile(rb"([A-Za-z0-9!#$%&'*+.^`|~-]+):([\t -~]*)\r\n")
 BEHIND_HEADERS = b"\r\n\r\n"
-LENGTH = re.compile("[0-9]{1,5}")
+LENGTH = re.compile("[0-9]{1,9}")
 # What has a body that does not simply follow, wants an answer before it is sent, or may contradict
 # another of the headers that tell how the client reached the proxy.
 UNUSUAL = {"transfer-encoding", "expect", "upgrade", "x-forwarded-protocol", "x-forwarded-ssl"}
@@ -25,30 +25,42 @@ Headers: TypeAlias = list[tuple[str, str]]
 Told: TypeAlias = tuple[bytes, Headers]  # an answer, and its headers
 
 
-class Small(NamedTuple):
-    """A small request that has come whole."""
+class Head(NamedTuple):
+    """The head of a request whose body follows as it is."""
 
     path: str
     headers: dict[str, str]  # by names in small letters
-    body: bytes
-    n_bytes: int  # of all of it
+    n_bytes: int  # of the head itself ...
+    n_body: int  # ... and of what follows
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing will follow it."""
+        """Whether no other request will follow."""
         return self.headers.get("connection", "").lower() == "close"
 
 
-def small_of(sent: bytes) -> Small | None:
-    """The request at the start of what a client sent; None if it is not whole, or not usual."""
+class Post(NamedTuple):
+    """A request that has come whole."""
+
+    head: Head
+    body: bytes
+
+
+def head_in(sent: bytes) -> Head | None:
+    """The head at the start of what a client sent; None if it is not whole, or not usual."""
     line, end = LINE.match(sent), sent.find(BEHIND_HEADERS, 0, MOST_HEAD) + 2
     if line is None or end < line.end():
         return None
-    headers, start = _headers(sent, line.end(), end), end + 2
+    headers = _headers(sent, line.end(), end)
     if headers is None or not LENGTH.fullmatch(headers.get("content-length", "")):
         return None
-    end = start + int(headers["content-length"])
-    return None if len(sent) < end else Small(line[1].decode(), headers, sent[start:end], end)
+    return Head(line[1].decode(), headers, end + 2, int(headers["content-length"]))
+
+
+def post_in(sent: bytes, head: Head) -> Post | None:
+    """The whole request that begins with this head; None if some of it has not come."""
+    end = head.n_bytes + head.n_body
+    return None if len(sent) < end else Post(head, sent[head.n_bytes : end])
 
 
 def _headers(sent: bytes, start: int, end: int) -> dict[str, str] | None:

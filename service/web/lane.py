@@ -20,7 +20,7 @@ from service.actions.ready import Ready
 from service.errors import BoughError
 from service.web.bulk import answer_arrow
 from service.web.context import EXTENSION, Context
-from service.web.heads import Small, Told
+from service.web.heads import Head, Post, Told
 from service.web.media import ARROW, JSON, TYPES
 from service.web.names import is_selected
 from service.web.packing import fitted
@@ -60,6 +60,7 @@ class Lane:
         self.app = app
         self._settings = context.settings
         self._memory = context.memory
+        self._most_bytes = min(context.settings.max_body_bytes, LARGE_BODY)
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
@@ -78,20 +79,27 @@ class Lane:
         start_response("200 OK", headers)
         return [answer]
 
-    def tell(self, asked: Small, started: float) -> Told | None:
-        """The answer to a small question, from memory and without waiting for anything."""
-        name, headers, sent = _named(asked.path), asked.headers, asked.body
+    def takes(self, head: Head) -> bool:
+        """Whether a request may be a question that can be answered here."""
+        headers = head.headers
         type_, wanted = headers.get("content-type", ""), headers.get("accept", ANYTHING)
-        is_plain = _is_own_form(type_, wanted, headers.get("content-encoding", AS_IT_IS))
-        if name is None or not is_plain or type_ == TYPES[ARROW]:
+        return (
+            _named(head.path) is not None
+            and _is_own_form(type_, wanted, headers.get("content-encoding", AS_IT_IS))
+            and head.n_body <= self._most_bytes
+        )
+
+    def tell(self, post: Post, started: float) -> Told | None:
+        """The answer to a small question, from memory and without waiting for anything."""
+        if _type_of(post) == TYPES[ARROW]:
             return None
-        if len(sent) > self._settings.max_body_bytes:
-            return None
-        told = self._ask(sent, name, partial(self._find_at_hand, rows_at_most(sent)))
-        if told is None:
-            return None
-        given, accepted = headers.get("x-request-id", ""), headers.get("accept-encoding", "")
-        return _ended(told, name, started, given, accepted)
+        find = partial(self._find_at_hand, rows_at_most(post.body))
+        name = _name_of(post)
+        return _told(post, self._ask(post.body, name, find), started)
+
+    def answer(self, post: Post, started: float) -> Told | None:
+        """The answer to a question, which may be large."""
+        return _told(post, self._ask_any(post.body, _type_of(post), _name_of(post)), started)
 
     def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
         """A version that tells so many rows soon."""
@@ -101,9 +109,10 @@ class Lane:
 
     def _answer(self, environ: "WSGIEnvironment", name: str) -> Told | None:
         sent = self._read(environ)
-        if sent is None:
-            return None
-        if environ["CONTENT_TYPE"] == TYPES[ARROW]:
+        return None if sent is None else self._ask_any(sent, environ["CONTENT_TYPE"], name)
+
+    def _ask_any(self, sent: bytes, type_: str, name: str) -> Told | None:
+        if type_ == TYPES[ARROW]:
             return self._ask_arrow(sent, name)
         return self._ask(sent, name, self._find)
 
@@ -128,7 +137,7 @@ class Lane:
     def _read(self, environ: "WSGIEnvironment") -> bytes | None:
         """The body, which is left to be read again; None if it does not come whole."""
         n_bytes = int(environ["CONTENT_LENGTH"])
-        if n_bytes > min(self._settings.max_body_bytes, LARGE_BODY):
+        if n_bytes > self._most_bytes:
             return None
         try:
             sent: bytes = environ["wsgi.input"].read(n_bytes)
@@ -157,6 +166,23 @@ class Broken:
     def read(self, _n_bytes: int = -1) -> NoReturn:
         """Raises what was raised before."""
         raise self._error
+
+
+def _type_of(post: Post) -> str:
+    return post.head.headers.get("content-type", "")
+
+
+def _name_of(post: Post) -> str:
+    return _named(post.head.path) or ""
+
+
+def _told(post: Post, told: Told | None, started: float) -> Told | None:
+    """What is told of a request, as it is sent."""
+    if told is None:
+        return None
+    headers = post.head.headers
+    given, accepted = headers.get("x-request-id", ""), headers.get("accept-encoding", "")
+    return _ended(told, _name_of(post), started, given, accepted)
 
 
 def _ended(told: Told, name: str, started: float, given_id: str, accepted: str) -> Told:

@@ -1,4 +1,4 @@
-"""Small requests are read as gunicorn reads them, or not at all."""
+"""Requests are read as gunicorn reads them, or not at all."""
 
 import pytest
 from gunicorn.config import Config
@@ -6,7 +6,7 @@ from gunicorn.http.parser import RequestParser
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from service.web.heads import Small, small_of
+from service.web.heads import Head, Post, head_in, post_in
 
 CONFIG = Config()
 BODY = b'{"rows": [{}]}'
@@ -40,17 +40,21 @@ def requests(draw: st.DrawFn) -> bytes:
 @example(b"POST /predict HTTP/1.1\r\n" + LENGTH + b"\r\n" + BODY + b"POST /next")
 @example(b"POST /a@b HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY)
 def test_what_is_read_is_read_as_gunicorn_reads_it(sent: bytes) -> None:
-    small = small_of(sent)
+    post = post_of(sent)
 
-    assert small is None or small == as_gunicorn_reads(sent)
+    assert post is None or post == as_gunicorn_reads(sent)
 
 
 def test_the_usual_is_read() -> None:
     sent = b"POST /predict HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY
 
-    assert small_of(sent + b"more") == Small(
-        "/predict", {"host": "a", "content-length": str(len(BODY))}, BODY, len(sent)
-    )
+    headers = {"host": "a", "content-length": str(len(BODY))}
+    head = Head("/predict", headers, len(sent) - len(BODY), len(BODY))
+
+    assert post_of(sent + b"more") == Post(head, BODY)
+    assert head_in(sent[: head.n_bytes]) == head
+    assert head_in(sent[: head.n_bytes - 1]) is None
+    assert post_of(sent[:-1]) is None
 
 
 BLANKS = b" " * 3900
@@ -68,11 +72,16 @@ BLANKS = b" " * 3900
 def test_blanks_are_passed_over_once(value: bytes, read: str | None) -> None:
     head = b"POST /predict HTTP/1.1\r\nX:" + value + b"\r\n" + LENGTH + b"\r\n"
     for _ in range(1000):
-        small = small_of(head + BODY)
-        assert read == (None if small is None else small.headers["x"])
+        found = head_in(head + BODY)
+        assert read == (None if found is None else found.headers["x"])
 
 
-def as_gunicorn_reads(sent: bytes) -> Small:
+def post_of(sent: bytes) -> Post | None:
+    head = head_in(sent)
+    return None if head is None else post_in(sent, head)
+
+
+def as_gunicorn_reads(sent: bytes) -> Post:
     parser = RequestParser(CONFIG, iter([sent]), ("127.0.0.1", 1))
     request = next(parser)
     assert (request.method, request.query, request.version) == ("POST", "", (1, 1))
@@ -81,4 +90,5 @@ def as_gunicorn_reads(sent: bytes) -> Small:
     body = request.body.read()
     rest = b"".join(iter(parser.unreader.read, b""))
     assert request.should_close() == (headers.get("connection") == "close")
-    return Small(request.path, headers, body, len(sent) - len(rest))
+    n_bytes = len(sent) - len(rest) - len(body)
+    return Post(Head(request.path, headers, n_bytes, len(body)), body)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 from flask import Flask
 from hypothesis import HealthCheck, given, settings
@@ -24,8 +25,9 @@ from service.storage.engine import Store, open_store
 from service.storage.versions import save_version
 from service.web import create_app
 from service.web.context import EXTENSION
-from service.web.heads import Small
+from service.web.heads import Head, Post, Told
 from service.web.lane import Lane, rows_at_most
+from service.web.places import LARGE_BODY
 from tests.actions.odd_trees import columns_of, loaded_trees, rows
 from tests.web.conftest import SETTINGS, a_house_order, trained
 from tests.web.test_problems import problem
@@ -341,10 +343,11 @@ def test_what_is_in_memory_is_told_at_once_as_it_is_told_later(app: Flask) -> No
     lane, later = lane_of(app), ask(Client(app.wsgi_app), SMALL)
     columns = json.dumps({"columns": {"density": [0.1, None]}}).encode()
 
-    told = lane.tell(small(PLAIN | {"x-request-id": "mine"}), 0.0)
-    assert told is not None
-    assert (later.data, {**later.headers, "X-Request-ID": "mine"}) == (told[0], dict(told[1]))
-    assert lane.tell(small(PLAIN, columns, "/models/melons/predict"), 0.0) is not None
+    for tell in (lane.tell, lane.answer):
+        told = tell(post(PLAIN | {"x-request-id": "mine"}), 0.0)
+        assert told is not None
+        assert (later.data, {**later.headers, "X-Request-ID": "mine"}) == (told[0], dict(told[1]))
+        assert tell(post(PLAIN, columns, "/models/melons/predict"), 0.0) is not None
 
 
 def test_a_large_answer_is_packed_where_that_is_liked(
@@ -352,15 +355,20 @@ def test_a_large_answer_is_packed_where_that_is_liked(
 ) -> None:
     later = ask(Client(app.wsgi_app), SMALL)
     monkeypatch.setattr("service.web.packing.LEAST", len(later.data))
-    told = lane_of(app).tell(small(PLAIN | {"accept-encoding": "gzip"}), 0.0)
+    told = lane_of(app).tell(post(PLAIN | {"accept-encoding": "gzip"}), 0.0)
 
     assert told is not None
     assert "gzip" == dict(told[1])["Content-Encoding"]
     assert later.data == gzip.decompress(told[0])
 
 
-def small(headers: dict[str, str], sent: bytes = SMALL, path: str = "/predict") -> Small:
-    return Small(path, headers, sent, len(sent))
+def post(headers: dict[str, str], sent: bytes = SMALL, path: str = "/predict") -> Post:
+    return Post(Head(path, headers, 0, len(sent)), sent)
+
+
+def told_at_once(app: Flask, posted: Post) -> Told | None:
+    lane = lane_of(app)
+    return lane.tell(posted, 0.0) if lane.takes(posted.head) else None
 
 
 @pytest.mark.parametrize(
@@ -389,7 +397,7 @@ def test_whatever_would_take_long_or_must_be_looked_up_is_not_told_at_once(
     assert ask(Client(app.wsgi_app), SMALL).status_code == 200  # it is in memory now
     monkeypatch.setattr(Memory, "find", nobody)
 
-    assert lane_of(app).tell(small(headers, sent, path), 0.0) is None
+    assert told_at_once(app, post(headers, sent, path)) is None
 
 
 @pytest.mark.parametrize(
@@ -412,4 +420,53 @@ def test_a_body_has_no_more_rows_than_it_looks_like(sent: bytes, n_rows: int) ->
 def test_what_breaks_is_not_told_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.web.lane.ask", nobody)
 
-    assert lane_of(app).tell(small(PLAIN), 0.0) is None
+    assert lane_of(app).tell(post(PLAIN), 0.0) is None
+    assert lane_of(app).answer(post(PLAIN), 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "n_body"),
+    [
+        ("/train", PLAIN, 10), ("/models/melons", PLAIN, 10), ("/predict", {}, 10),
+        ("/models/melons/predict", {"content-type": "application/x-ndjson"}, 10),
+        ("/predict", PLAIN | {"accept": "text/csv"}, 10),
+        ("/predict", PLAIN | {"content-encoding": "gzip"}, 10),
+        ("/predict", PLAIN, min(LARGE_BODY, SETTINGS.max_body_bytes) + 1),
+    ],
+)  # fmt: skip
+def test_what_may_not_be_a_question_is_told_by_its_head(
+    app: Flask, path: str, headers: dict[str, str], n_body: int
+) -> None:
+    lane = lane_of(app)
+
+    assert lane.takes(Head("/predict", PLAIN, 0, n_body - 1))
+    assert not lane.takes(Head(path, headers, 0, n_body))
+
+
+@pytest.mark.parametrize(
+    "rows", [[ROW] * 150, [ROW, {"colour": None}] * 75, [{"colour": "purple"}] * 150]
+)
+def test_many_rows_are_answered_as_behind_the_lane(
+    app: Flask, behind: Client, rows: list[dict[str, Any]]
+) -> None:
+    sent = json.dumps({"model": "melons", "rows": rows}).encode()
+    answer = lane_of(app).answer(post(PLAIN, sent), 0.0)
+
+    if rows[0] == ROW:
+        assert answer is not None
+    assert answer is None or answer[0] == ask(behind, sent).data
+
+
+def test_arrow_is_answered_as_behind_the_lane(app: Flask, behind: Client) -> None:
+    type_, path = "application/vnd.apache.arrow.stream", "/models/melons/predict"
+    batch = pa.record_batch({"density": [0.1, None, 0.9], "colour": ["black", "white", None]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    sent = sink.getvalue().to_pybytes()
+    posted = post({"content-type": type_}, sent, path)
+    answer = lane_of(app).answer(posted, 0.0)
+
+    assert lane_of(app).tell(posted, 0.0) is None  # it may have to be imported first
+    assert answer is not None
+    assert answer[0] == ask(behind, sent, path, content_type=type_).data

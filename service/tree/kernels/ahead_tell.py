@@ -18,7 +18,7 @@ def _space(
     n_entries, n_stack = n_lists * most_rows, ITEM * n_lists
     return Space(
         ints[:n_entries], floats[:n_entries], ints[n_entries : n_entries + n_stack],
-        floats[n_entries : n_entries + n_cells],
+        floats[n_entries : n_entries + n_cells], most_rows,
         ints[n_entries + n_stack : n_entries + n_stack + n_known],
         ints[n_entries + n_stack + n_known :], floats[n_entries + n_cells :], most_rows,
     )  # fmt: skip

@@ -1,5 +1,8 @@
 """Ends: what is told of rows, or of parts of them, that have come to a node and go no further."""
 
+from typing import Any
+
+from service.tree.criterion import TIE
 from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
 from service.tree.kernels.shapes import END, MET, N_LEAVES, N_TOTALS
@@ -33,6 +36,18 @@ def end(
         space.totals[U(total + 1)] += apart * part
         spread = apart * apart * (1.0 - part)
         slate.told[U(at + 1)] += weight * (grove.variance[U(node)] + spread)
+
+
+@merged
+def likeliest(told: Any, at: int, n_answers: int) -> int:
+    """The number of the largest answer, the first of equals."""
+    best = told[U(at)]
+    for answer in range(1, n_answers):
+        best = max(best, told[U(at + answer)])
+    for answer in range(n_answers):
+        if told[U(at + answer)] >= best - TIE:
+            return answer
+    return 0
 
 
 @merged

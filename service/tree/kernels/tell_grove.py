@@ -48,7 +48,8 @@ class Space(NamedTuple):
     rows: Any  # the lists: which row of the block ...
     weights: Any  # ... and how much of it
     stack: Any  # per item a node, or -1 less it for who ends there; where its list begins and ends
-    cells: Any  # the values of the block, one attribute after the other
+    cells: Any  # the values of the block, one attribute after the other, ...
+    cell_step: int  # ... so far apart
     known: Any  # per row of the block the words of what it knows
     forgot: Any  # likewise of what it knows, but a split does not
     totals: Any  # per row of the block its weight, and the mean of its ends so far

@@ -39,7 +39,7 @@ def _cut(
 ) -> None:
     """Writes each row into the list of its side of a threshold, or of those who do not know."""
     at, size = grove.nodes[U(node)], stop - start
-    cut, column = at["threshold"], at["attribute"] * space.most_rows
+    cut, column = at["threshold"], at["attribute"] * space.cell_step
     low, high, ended, divided = stop, stop + size, stop + 2 * size, stop + 3 * size
     for place in range(start, stop):
         row, weight = space.rows[U(place)], space.weights[U(place)]
@@ -63,7 +63,7 @@ def _sort(
 ) -> None:
     """Likewise into that of its category's branch, or of null's own."""
     at = grove.nodes[U(node)]
-    column, n_branches = at["attribute"] * space.most_rows, at["n_branches"]
+    column, n_branches = at["attribute"] * space.cell_step, at["n_branches"]
     has_table = at["table"] >= 0
     own = np.int64(at["null"] - at["first"]) if at["null"] != node else np.int64(-1)
     table = np.int64(at["table"]) if has_table else np.int64(0)
@@ -102,7 +102,7 @@ def _forget(grove: Grove, shape: Shape, node: int, start: int, stop: int, space:
     attribute = grove.nodes[U(node)]["attribute"]
     for place in range(start, stop):
         row = space.rows[U(place)]
-        value = space.cells[U(attribute * space.most_rows + row)]
+        value = space.cells[U(attribute * space.cell_step + row)]
         if value == value:
             word = U(row * shape.n_met + (attribute >> 6))
             space.forgot[word] |= np.int64(1) << np.int64(attribute & 63)
