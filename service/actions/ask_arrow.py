@@ -5,7 +5,7 @@ Imported when the first such request comes: Arrow takes its time and its memory.
 
 from service.actions.bulk import Asked
 from service.actions.bulk_arrow import AT_ONCE
-from service.actions.reading_arrow import places_of, read_batch
+from service.actions.reading_arrow import read_batch
 from service.actions.ready import Ready
 from service.actions.reply import put, tell_rows
 from service.actions.wording_arrow import worded_in_arrow
@@ -16,8 +16,8 @@ def ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | None:
     loaded, natives = ready.loaded, ready.loaded.natives
     if natives is None or ready.reader is None or len(sent) > max_bytes:
         return None
-    places, most_rows = places_of(loaded.version.attributes), AT_ONCE * Asked(ready).most_rows
-    values = read_batch(ready.reader, places, sent, most_rows)
+    most_rows = AT_ONCE * Asked(ready).most_rows
+    values = read_batch(ready.reader, loaded.version.attributes, sent, most_rows)
     if values is None:
         return None
     told, weight = put(ready, tell_rows(ready, values)), loaded.compiled.tree.weight

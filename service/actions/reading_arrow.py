@@ -4,9 +4,9 @@ Only a stream of one batch of doubles and texts can be read so, and only where n
 strange; whatever else there may be is left to those who read Arrow in bulk.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,14 +25,6 @@ NO_BITS = -1
 OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 DOUBLES, STRINGS = pa.float64(), pa.string()
 
-# By name the number of an attribute, and whether it has numbers.
-Places: TypeAlias = Mapping[str, tuple[int, bool]]
-
-
-def places_of(attributes: Sequence[Attribute]) -> Places:
-    """Where the values of each attribute stand."""
-    return {each.name: (at, each.kind == Kind.NUMERIC) for at, each in enumerate(attributes)}
-
 
 class Plan(NamedTuple):
     """Where the columns lie in all streams that begin alike, up to the body of their batch."""
@@ -43,10 +35,12 @@ class Plan(NamedTuple):
     n_nulls: list[int]  # likewise
 
 
-def read_batch(reader: Reader, places: Places, sent: bytes, most_rows: int) -> Floats | None:
+def read_batch(
+    reader: Reader, attributes: Sequence[Attribute], sent: bytes, most_rows: int
+) -> Floats | None:
     """The values of a stream (row, attribute); None where it is not as it mostly is."""
     begun = _beginning(sent)
-    plan: Plan | None = reader.plans.get(begun) or _plan(places, sent)
+    plan: Plan | None = reader.plans.get(begun) or _plan(attributes, sent)
     if plan is None or not 0 < plan.n_rows <= most_rows:
         return None
     if begun and begun not in reader.plans:
@@ -76,8 +70,9 @@ def _keep(plans: dict[bytes, Any], begun: bytes, plan: Plan) -> None:
     plans[begun] = plan
 
 
-def _plan(places: Places, sent: bytes) -> Plan | None:
+def _plan(attributes: Sequence[Attribute], sent: bytes) -> Plan | None:
     """Where the columns of a stream lie; None if it has others than doubles and texts."""
+    places = {each.name: (at, each.kind == Kind.NUMERIC) for at, each in enumerate(attributes)}
     with damage_told():  # names too may be no texts
         batch = _batch(sent)
         names = [] if batch is None else batch.schema.names

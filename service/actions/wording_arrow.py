@@ -36,7 +36,9 @@ Kind: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told) -> bytes | None:
     """The stream; None where some rows have no answer, or there is very much to write."""
-    if len(version.classes) > MOST_CLASSES or not told.leaves.all() or not _is_finite(told):
+    if len(version.classes) > MOST_CLASSES or not told.leaves.all():
+        return None
+    if told.is_regression and not _is_finite(told):
         return None
     names = _names(tuple(each.name for each in version.attributes))
     n_met = int(np.bitwise_count(told.marks[:, MET:].view(np.uint64)).sum())

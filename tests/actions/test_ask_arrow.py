@@ -12,7 +12,7 @@ from service.actions.ask_arrow import ask_in_arrow
 from service.actions.bulk import Asked
 from service.actions.bulk_arrow import read_arrow, write_arrow
 from service.actions.bulk_csv import write_csv
-from service.actions.reading_arrow import END
+from service.actions.reading_arrow import END, MOST_PLANS
 from service.actions.ready import Ready, make_ready
 from service.errors import InvalidData
 from service.files.records import Ingestion
@@ -84,6 +84,28 @@ def test_batches_of_any_length_are_answered_natively(n_rows: int) -> None:
     sent = sent_to(ready, some_rows(n_rows))
 
     assert natively(ready, sent) == in_bulk(ready, sent)
+
+
+@given(st.data())
+def test_streams_that_begin_alike_are_read_by_one_plan(data: st.DataObject) -> None:
+    ready = golf_ready()
+    assert ready.reader is not None
+    for _ in range(3):
+        values = np.where(np.isnan(some_rows(9)), 0.0, data.draw(st.integers(0, 2)))
+        sent = sent_to(ready, values)
+
+        assert natively(ready, sent) == in_bulk(ready, sent)
+    assert len(ready.reader.plans) == 1
+
+
+def test_no_more_plans_are_kept_than_are_soon_made() -> None:
+    ready = golf_ready()
+    assert ready.reader is not None
+    for n_rows in range(1, 2 * MOST_PLANS):
+        sent = sent_to(ready, some_rows(n_rows))
+
+        assert natively(ready, sent) == in_bulk(ready, sent)
+        assert len(ready.reader.plans) <= MOST_PLANS
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
