@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -43,7 +44,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Schedule:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with what takes longest."""
+    """Begins with what takes longest; who shares out tests to processes knows them by name."""
+    twice = sorted(name for name, n in Counter(item.nodeid for item in items).items() if n > 1)
+    if twice:
+        raise pytest.UsageError(f"Of tests with the same name only one would be run: {twice}")
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 

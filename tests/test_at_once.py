@@ -2,9 +2,10 @@
 
 import re
 import socket
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
@@ -357,6 +358,31 @@ def test_who_hangs_up_while_it_sends_holds_up_nobody(web: Web) -> None:
         assert asked(client, LATE)[0] == 200
 
         assert time.monotonic() - began < PATIENCE / 2
+
+
+@pytest.fixture
+def damaged(url: str) -> str:
+    """A model whose tree was lost."""
+    store = open_store(url)
+    trained(store, model="damaged")
+    store.dispose()
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
+        database.execute(
+            "DELETE FROM nodes WHERE version_id IN (SELECT v.id FROM versions v"
+            " JOIN models m ON m.id = v.model_id WHERE m.name = 'damaged')"
+        )
+    return "damaged"
+
+
+@pytest.mark.parametrize("type_", [b"application/json", b"application/vnd.apache.arrow.stream"])
+def test_what_breaks_is_told_as_by_gunicorn(web: Web, damaged: str, type_: bytes) -> None:
+    sent = request(b'{"rows":[{}]}').replace(b"/predict", b"/models/%b/predict" % damaged.encode())
+    sent = sent.replace(b"application/json", type_)
+    expected, expected_body = by_gunicorn(web, sent, heard)
+    status, body = by_thread(web, sent, heard)
+
+    assert status == expected >= 400
+    assert without_id(body) == without_id(expected_body)
 
 
 def test_a_large_question_may_be_followed_by_others(web: Web) -> None:

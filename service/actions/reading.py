@@ -38,7 +38,8 @@ class Reader:
     @property
     def n_bytes(self) -> int:
         """About how much memory this takes."""
-        return sum(each.nbytes for each in self.arrays) + 1_000
+        plans = sum(map(len, [*self.plans]))
+        return sum(each.nbytes for each in self.arrays) + plans + 1_000
 
 
 def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Reader | None:

@@ -11,15 +11,19 @@ whatever turns out not to be ordinary, are gunicorn's.
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from selectors import EVENT_READ
 from socket import MSG_MORE, MSG_PEEK, MSG_WAITALL
 from time import monotonic, perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from service.web.heads import MOST_FIELDS, MOST_HEAD, Head, Post, Told, head_in, head_of, post_in
 from service.web.patience import wait_no_more
+
+# From a request, and when it was heard of, to what is answered.
+Tell: TypeAlias = Callable[[Post, float], Told | None]
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
 FIRST_SECONDS = 5.0  # that a client may take at the least for its first request
@@ -30,6 +34,12 @@ class Lane(Protocol):
 
     def takes(self, head: Head) -> bool:
         """Whether a request may be answered, by its head."""
+
+    def is_small(self, head: Head) -> bool:
+        """Whether it may be told at once."""
+
+    def aside(self) -> AbstractContextManager[None]:
+        """A block in which this thread leaves everything to those behind."""
 
     def tell(self, post: Post, started: float) -> Told | None:
         """What can be told without waiting for anything, of a request that was heard of then."""
@@ -115,11 +125,11 @@ class Loop:
         if head is None or not self.lane.takes(head):
             self.submit(conn)
             return
-        post = post_in(sent, head)
+        post = post_in(sent, head) if self.lane.is_small(head) else None
         if post is None:
             self._in_thread(conn, self._answer_whole, conn, head, started)
             return
-        told = self._told(post, started)
+        told = self._told(self.lane.tell, post, started)
         if told is None:
             self.submit(conn)
             return
@@ -130,11 +140,11 @@ class Loop:
             self.worker.nr_conns -= 1
             conn.close()
 
-    def _told(self, post: Post, started: float) -> Told | None:
+    def _told(self, tell: Tell, post: Post, started: float) -> Told | None:
         try:
-            return self.lane.tell(post, started)
+            return tell(post, started)
         except Exception:
-            self.worker.log.exception("a small question broke, which is left to a thread")
+            self.worker.log.exception("a question broke, which is left to gunicorn")
             return None
 
     def _answer(self, conn: Any, head: Head, told: Told) -> None:
@@ -158,13 +168,18 @@ class Loop:
         conn.sock.setblocking(True)
         taken, body = conn.sock.recv(head.n_bytes), _received(conn.sock, head.n_body)
         is_whole = len(body) == head.n_body
-        told = self.lane.answer(Post(head, body), started) if is_whole else None
+        told = self._told(self.lane.answer, Post(head, body), started) if is_whole else None
         if told is None:
             conn.parser.unreader.unread(taken + body)
-            return bool(self.worker.handle(conn)) and is_whole
+            with self.lane.aside():
+                return bool(self.worker.handle(conn)) and is_whole
         is_kept = self._is_kept(head)
-        conn.sock.sendall(head_of(told[1], is_kept=is_kept), MSG_MORE)
-        conn.sock.sendall(told[0])
+        try:
+            conn.sock.sendall(head_of(told[1], is_kept=is_kept), MSG_MORE)
+            conn.sock.sendall(told[0])
+        except BlockingIOError:
+            self.worker.log.exception("a client does not read")
+            return False
         return is_kept
 
     def _is_kept(self, head: Head) -> bool:

@@ -6,9 +6,11 @@ every request must hold here too: its id, its headers, its log line, the limits 
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
+from threading import local
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
@@ -60,6 +62,7 @@ class Lane:
         self.app = app
         self._settings = context.settings
         self._memory = context.memory
+        self._here = local()
         self._most_bytes = min(context.settings.max_body_bytes, LARGE_BODY)
 
     def __call__(
@@ -68,7 +71,7 @@ class Lane:
         """The answer to a request."""
         started, name = perf_counter(), _asked(environ)
         told = None
-        if name is not None and _is_plain(environ):
+        if name is not None and _is_plain(environ) and not self._is_aside():
             told = self._answer(environ, name)
         if name is None or told is None:
             environ[STARTED] = started
@@ -89,10 +92,24 @@ class Lane:
             and head.n_body <= self._most_bytes
         )
 
+    def is_small(self, head: Head) -> bool:
+        """Whether it may be told at once: Arrow may have to be imported first."""
+        return head.headers.get("content-type") != TYPES[ARROW]
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A block in which all is handed on, since this thread has looked at it already."""
+        self._here.is_aside = True
+        try:
+            yield
+        finally:
+            self._here.is_aside = False
+
+    def _is_aside(self) -> bool:
+        return getattr(self._here, "is_aside", False)
+
     def tell(self, post: Post, started: float) -> Told | None:
         """The answer to a small question, from memory and without waiting for anything."""
-        if _type_of(post) == TYPES[ARROW]:
-            return None
         find = partial(self._find_at_hand, rows_at_most(post.body))
         name = _name_of(post)
         return _told(post, self._ask(post.body, name, find), started)
@@ -125,8 +142,8 @@ class Lane:
         return None if answer is None else (answer, JSON_HEADERS)
 
     def _ask_arrow(self, sent: bytes, name: str) -> Told | None:
-        ready = self._find((name, None)) if name else None
         try:
+            ready = self._find((name, None)) if name else None
             return None if ready is None else answer_arrow(sent, ready, self._settings)
         except BoughError:
             return None  # which is told by those who read by hand

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+import yaml
 from flask import Flask
 from hypothesis import HealthCheck, settings
 from schemathesis import Case, GenerationMode
@@ -43,7 +44,7 @@ config = SchemathesisConfig.from_dict(
         + [{"include-operation-id": "upload_dataset", "generation": {"max-examples": 5}}],
     }
 )
-schema = schemathesis.openapi.from_path(OPENAPI, config=config)
+CONTRACT: dict[str, Any] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
 
 
 @schemathesis.serializer(
@@ -101,8 +102,29 @@ def test_openapi_yaml_is_not_stale(app: Flask) -> None:
     assert OPENAPI.read_text(encoding="utf-8") == openapi_yaml(app), "run ./dev openapi"
 
 
-@schema.parametrize()
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
-def test_the_service_keeps_its_contract(case: Case, app: Flask) -> None:
-    ask_for_what_exists(case)
-    case.call_and_validate(app=app)
+def contract_of(path: str, method: str) -> Any:
+    """The test of an operation."""
+    alone = {path: {method: CONTRACT["paths"][path][method]}}
+    schema = schemathesis.openapi.from_dict(CONTRACT | {"paths": alone}, config=config)
+
+    @schema.parametrize()
+    @settings(suppress_health_check=list(HealthCheck), deadline=None)
+    def keeps_it(case: Case, app: Flask) -> None:
+        ask_for_what_exists(case)
+        case.call_and_validate(app=app)
+
+    return keeps_it
+
+
+# Each has a name of its own, by which tests are shared out to processes.
+OPERATIONS = {
+    operation["operationId"]: contract_of(path, method)
+    for path, methods in CONTRACT["paths"].items()
+    for method, operation in methods.items()
+    if "operationId" in operation
+}
+globals().update({f"test_{name}_keeps_the_contract": test for name, test in OPERATIONS.items()})
+
+
+def test_every_operation_is_tested() -> None:
+    assert len(OPERATIONS) == OPENAPI.read_text().count("operationId:")
