@@ -21,17 +21,10 @@ from service.tree.attribute import Attribute, Kind
 from tests.actions.golf import golf
 from tests.actions.odd_trees import loaded_trees
 from tests.actions.test_reply import with_natives
+from tests.arrow import stream_of
 from tests.strategies import matrices
 
 MOST = 10**7
-
-
-def stream_of(columns: dict[str, Any], **options: Any) -> bytes:
-    batch, sink = pa.record_batch(columns), pa.BufferOutputStream()
-    written = pa.ipc.IpcWriteOptions(**options)
-    with pa.ipc.new_stream(sink, batch.schema, options=written) as stream:
-        stream.write_batch(batch)
-    return sink.getvalue().to_pybytes()
 
 
 def array_of(attribute: Attribute, column: Floats) -> Any:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.storage.engine import Store
+from tests.arrow import stream_of
 from tests.web.conftest import SETTINGS, trained
 from tests.web.forms import ARROW, Row, as_arrow, ask, from_arrow, put, without_warnings
 from tests.web.test_problems import problem
@@ -81,14 +82,6 @@ def sent_as(client: FlaskClient, columns: dict[str, Any]) -> list[Row]:
     """The answers to columns of Arrow, without their warnings."""
     answer = put(client, "melons", stream_of(columns), ARROW, ARROW)
     return [without_warnings(each) for each in from_arrow(answer.data)]
-
-
-def stream_of(columns: dict[str, Any], **options: Any) -> bytes:
-    batch, sink = pa.record_batch(columns), pa.BufferOutputStream()
-    written = pa.ipc.IpcWriteOptions(**options)
-    with pa.ipc.new_stream(sink, batch.schema, options=written) as stream:
-        stream.write_batch(batch)
-    return sink.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import pyarrow as pa
 import pytest
 from flask import Flask
 from hypothesis import HealthCheck, given, settings
@@ -29,6 +28,7 @@ from service.web.heads import Head, Post, Told
 from service.web.lane import Lane, rows_at_most
 from service.web.places import LARGE_BODY
 from tests.actions.odd_trees import columns_of, loaded_trees, rows
+from tests.arrow import stream_of
 from tests.web.conftest import SETTINGS, a_house_order, trained
 from tests.web.test_problems import problem
 
@@ -468,11 +468,7 @@ def test_many_rows_are_answered_as_behind_the_lane(
 
 def test_arrow_is_answered_as_behind_the_lane(app: Flask, behind: Client) -> None:
     type_, path = "application/vnd.apache.arrow.stream", "/models/melons/predict"
-    batch = pa.record_batch({"density": [0.1, None, 0.9], "colour": ["black", "white", None]})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    sent = sink.getvalue().to_pybytes()
+    sent = stream_of({"density": [0.1, None, 0.9], "colour": ["black", "white", None]})
     posted = post({"content-type": type_}, sent, path)
     answer = lane_of(app).answer(posted, 0.0)
 
