@@ -25,6 +25,7 @@ TEMPLATE = f"bough_template_{os.getpid()}"
 LONGEST = (
     "tests/faults/", "tests/jobs/test_processes.py", "tests/web/test_events.py",
     "tests/test_web_processes.py", "tests/test_cli", "tests/test_warm.py", "tests/jobs/",
+    "tests/web/test_contract.py",
 )  # fmt: skip
 numbers = count()
 
