@@ -21,6 +21,8 @@ from service.tree.native import Native, Natives, address_of
 PAD = bytes(16)  # behind what is read, since kernels look at eight letters at a time
 MOST_STEPS = 32  # from a hash to its text
 MOST_SLOTS = 1 << 10  # of a book, if it does not need more
+MOST_PLANS = 4  # of streams of Arrow, that are kept of a version, ...
+LONGEST_PLAN = 4_096  # ... and how many bytes of what tells them apart
 FEW = 1 << 16  # letters for which it does not pay to let other threads go first
 
 
@@ -37,9 +39,8 @@ class Reader:
 
     @property
     def n_bytes(self) -> int:
-        """About how much memory this takes."""
-        plans = sum(map(len, [*self.plans]))
-        return sum(each.nbytes for each in self.arrays) + plans + 1_000
+        """About how much memory this takes, or may come to take."""
+        return sum(each.nbytes for each in self.arrays) + MOST_PLANS * LONGEST_PLAN + 1_000
 
 
 def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Reader | None:

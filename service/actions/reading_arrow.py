@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from service.actions.reading import FEW, Reader
+from service.actions.reading import FEW, LONGEST_PLAN, MOST_PLANS, Reader
 from service.files.arrow_stream import check_metadata, damage_told
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
@@ -19,8 +19,6 @@ from service.tree.native import address_of
 
 MARK = b"\xff\xff\xff\xff"  # before every message
 END = MARK + bytes(4)
-LONGEST = 8192  # bytes of what comes before the body of a batch
-MOST_PLANS = 16  # that are kept of a version
 NO_BITS = -1
 OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 DOUBLES, STRINGS = pa.float64(), pa.string()
@@ -59,7 +57,7 @@ def _beginning(sent: bytes) -> bytes:
         if sent[n_bytes : n_bytes + 4] != MARK or len(sent) < n_bytes + 8:
             return b""
         n_bytes += 8 + int.from_bytes(sent[n_bytes + 4 : n_bytes + 8], "little")
-        if n_bytes > LONGEST:
+        if n_bytes > LONGEST_PLAN:
             return b""
     return sent[:n_bytes]
 

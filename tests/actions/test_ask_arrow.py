@@ -12,7 +12,8 @@ from service.actions.ask_arrow import ask_in_arrow
 from service.actions.bulk import Asked
 from service.actions.bulk_arrow import read_arrow, write_arrow
 from service.actions.bulk_csv import write_csv
-from service.actions.reading_arrow import END, MOST_PLANS
+from service.actions.reading import MOST_PLANS
+from service.actions.reading_arrow import END
 from service.actions.ready import Ready, make_ready
 from service.errors import InvalidData
 from service.files.records import Ingestion

@@ -87,8 +87,8 @@ def _list(grove: Grove, shape: Shape, n_rows: int, space: Space) -> tuple[int, i
 def _tell(grove: Grove, shape: Shape, node: int, row: int, space: Space, slate: Slate) -> None:
     """What a node tells of a row that has no other end, and knows all that it was asked for."""
     own, size = node * shape.n_answers, shape.n_answers + shape.is_regression
-    at, mark = slate.first_row + row, (slate.first_row + row) * (MET + shape.n_met)
-    at *= width_of(shape)
+    at = (slate.first_row + row) * width_of(shape)
+    mark = (slate.first_row + row) * (MET + shape.n_met)
     for answer in range(shape.n_answers):
         # as if it were a sum, in which there is no -0.0
         slate.told[U(at + answer)] = 0.0 + grove.answers[U(own + answer)]
