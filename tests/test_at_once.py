@@ -326,6 +326,27 @@ def test_who_has_gone_is_left_to_threads() -> None:
         assert b"" == seen(ours)
 
 
+@pytest.mark.parametrize(
+    ("path", "type_", "status"),
+    [
+        (b"/predict", b"text/plain", 415),
+        (b"/nope", b"application/json", 404),
+        (b"/models", b"application/json", 405),
+        (b"/models/nope/predict", b"application/vnd.apache.arrow.stream", 404),
+        (b"/predict", b"application/vnd.apache.arrow.stream", 422),
+        (b"/models/melons/predict?version=77", b"text/csv", 404),
+    ],
+)
+def test_who_is_refused_may_ask_again(web: Web, path: bytes, type_: bytes, status: int) -> None:
+    sent = request(b" " * 400_000).replace(b"/predict", path)
+    with client_of(web) as client:
+        for _ in range(2):
+            client.sendall(sent.replace(b"application/json", type_))
+
+            assert heard(client)[0] == status
+        assert asked(client)[0] == 200
+
+
 LATE = b'{"model":"melons","rows":[%b]}' % b",".join([b"{}"] * 50_000)
 
 

@@ -2,6 +2,8 @@
 
 import logging
 import re
+from contextlib import suppress
+from http import HTTPStatus
 from random import getrandbits
 from time import perf_counter
 from typing import Any
@@ -10,9 +12,11 @@ from flask import Flask, Response, g, request
 
 from service.errors import NotFound
 from service.logs import info
+from service.web.places import LARGE_BODY
 from service.web.problems import NOTHING_HERE
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+CHUNK = 1 << 18  # bytes
 STARTED = "bough.started"  # in the environ of a request: when it came
 CONVERTER = re.compile(r"<(?:[^:<>]+:)?([^<>]+)>")
 
@@ -39,10 +43,26 @@ def id_of(given: str) -> str:
 
 
 def _end(response: Response) -> Response:
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        _take_the_rest(response.status_code)
     for name, value in headers_of(g.request_id):
         response.headers[name] = value
     note(request.method, _route(), response.status_code, g.started, g.request_id)
     return response
+
+
+def _take_the_rest(status: int) -> None:
+    """Reads what is left of a body that was refused, unless it is large, or was waited for enough.
+
+    gunicorn would hang up where more of it is left than it reads, after an answer that does not say
+    so; and the next question on that connection would be lost.
+    """
+    n_bytes = request.content_length
+    if n_bytes is None or n_bytes > LARGE_BODY or status == HTTPStatus.REQUEST_TIMEOUT:
+        return
+    with suppress(OSError):  # whoever is gone wants no answer either
+        while request.environ["wsgi.input"].read(CHUNK):
+            pass
 
 
 def headers_of(request_id: str) -> list[tuple[str, str]]:
