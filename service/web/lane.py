@@ -110,13 +110,13 @@ class Lane:
 
     def tell(self, post: Post, started: float) -> Told | None:
         """The answer to a small question, from memory and without waiting for anything."""
-        find = partial(self._find_at_hand, rows_at_most(post.body))
-        name = _name_of(post)
-        return _told(post, self._ask(post.body, name, find), started)
+        name, find = _name_of(post), partial(self._find_at_hand, rows_at_most(post.body))
+        return _told(post, name, self._ask(post.body, name, find), started)
 
     def answer(self, post: Post, started: float) -> Told | None:
         """The answer to a question, which may be large."""
-        return _told(post, self._ask_any(post.body, _type_of(post), _name_of(post)), started)
+        name, type_ = _name_of(post), post.head.headers["content-type"]
+        return _told(post, name, self._ask_any(post.body, type_, name), started)
 
     def _find_at_hand(self, n_rows: int, selected: Selected) -> Ready | None:
         """A version that tells so many rows soon."""
@@ -185,21 +185,17 @@ class Broken:
         raise self._error
 
 
-def _type_of(post: Post) -> str:
-    return post.head.headers.get("content-type", "")
-
-
 def _name_of(post: Post) -> str:
     return _named(post.head.path) or ""
 
 
-def _told(post: Post, told: Told | None, started: float) -> Told | None:
+def _told(post: Post, name: str, told: Told | None, started: float) -> Told | None:
     """What is told of a request, as it is sent."""
     if told is None:
         return None
     headers = post.head.headers
     given, accepted = headers.get("x-request-id", ""), headers.get("accept-encoding", "")
-    return _ended(told, _name_of(post), started, given, accepted)
+    return _ended(told, name, started, given, accepted)
 
 
 def _ended(told: Told, name: str, started: float, given_id: str, accepted: str) -> Told:
