@@ -5,12 +5,12 @@ import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import BinaryIO, TypeVar
 
 import orjson
@@ -417,3 +417,56 @@ def test_a_large_question_may_be_followed_by_others(web: Web) -> None:
         sender.join()
 
     assert [*alone, alone[0]] == together
+
+
+PADDED = b" " * MOST + ROW  # large, and soon answered
+
+
+def test_who_always_asks_more_leaves_others_their_turn(web: Web) -> None:
+    over = Event()
+
+    def go_on(work: Callable[[socket.socket], object], client: socket.socket) -> None:
+        with suppress(OSError):
+            while not over.is_set():
+                work(client)
+
+    def say(client: socket.socket) -> None:
+        client.sendall(request(PADDED) * 10)
+
+    def hear(client: socket.socket) -> None:
+        client.recv(1 << 16)
+
+    with ExitStack() as stack:
+        for _ in range(2 * N_THREADS):
+            client = stack.enter_context(client_of(web))
+            for work in (say, hear):
+                thread = Thread(target=go_on, args=(work, client))
+                thread.start()
+                stack.callback(thread.join)
+            stack.callback(client.shutdown, socket.SHUT_RDWR)
+        stack.callback(over.set)
+        newcomer = stack.enter_context(client_of(web))
+
+        assert [asked(newcomer, PADDED)[0] for _ in range(5)] == [200] * 5
+
+
+def test_a_thread_that_stays_with_a_client_leaves_to_others_what_is_theirs(web: Web) -> None:
+    get = b"GET /livez HTTP/1.1\r\nHost: bough\r\n\r\n"
+    refused = request(PADDED).replace(b"application/json", b"text/plain")
+    for sent, status in ((request(), 200), (get, 200), (refused, 415), (b"nonsense\r\n\r\n", 400)):
+        with client_of(web) as client:
+            assert asked(client, PADDED)[0] == 200
+            client.sendall(sent)  # at once, while the thread is still there
+
+            assert heard(client)[0] == status
+            assert status == 400 or asked(client, PADDED)[0] == 200
+
+
+def test_who_hangs_up_after_a_large_question_is_not_waited_for(web: Web) -> None:
+    for _ in range(3 * N_THREADS):
+        with client_of(web) as client:
+            assert asked(client, PADDED)[0] == 200
+    with client_of(web) as client:
+        assert asked(client, PADDED)[0] == 200
+        time.sleep(0.1)  # longer than it is waited for
+        assert asked(client, PADDED)[0] == 200

@@ -5,8 +5,9 @@ the answer to a few rows, as does all that it makes of a request for WSGI. So wh
 looked at first, without taking it. Where a question has come whole and can be answered from memory,
 the loop that waits for all clients answers it. That loop must wait for nobody: what a client does
 not take at once is sent to it by a thread. A question of which more will come is read and answered
-by a thread, its body in one piece, which gunicorn would copy three times. All other requests, and
-whatever turns out not to be ordinary, are gunicorn's.
+by a thread, its body in one piece, which gunicorn would copy three times. That thread stays with
+the client for a moment: who asks one question after the other is heard of by nobody else. All other
+requests, and whatever turns out not to be ordinary, are gunicorn's.
 """
 
 import os
@@ -14,8 +15,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from select import POLLIN, poll
 from selectors import EVENT_READ
-from socket import MSG_MORE, MSG_PEEK, MSG_WAITALL
+from socket import MSG_DONTWAIT, MSG_MORE, MSG_PEEK, MSG_WAITALL
 from time import monotonic, perf_counter
 from typing import Any, Protocol, TypeAlias
 
@@ -27,6 +29,7 @@ Tell: TypeAlias = Callable[[Post, float], Told | None]
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
 FIRST_SECONDS = 5.0  # that a client may take at the least for its first request
+MOMENT = 2  # milliseconds that a thread waits for the next question of a client
 
 
 class Lane(Protocol):
@@ -120,14 +123,13 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
-        started, sent = perf_counter(), seen(conn.sock)
-        head = head_in(sent)
-        if head is None or not self.lane.takes(head):
+        started = perf_counter()
+        head, post = self._asked(conn)
+        if head is None:
             self.submit(conn)
             return
-        post = post_in(sent, head) if self.lane.is_small(head) else None
         if post is None:
-            self._in_thread(conn, self._answer_whole, conn, head, started)
+            self._in_thread(conn, self._answer_all, conn, head, started)
             return
         told = self._told(self.lane.tell, post, started)
         if told is None:
@@ -139,6 +141,14 @@ class Loop:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
             conn.close()
+
+    def _asked(self, conn: Any) -> tuple[Head | None, Post | None]:
+        """The head of a request that may be answered here, and all of it if it is small."""
+        sent = seen(conn.sock)
+        head = head_in(sent)
+        if head is None or not self.lane.takes(head):
+            return None, None
+        return head, post_in(sent, head) if self.lane.is_small(head) else None
 
     def _told(self, tell: Tell, post: Post, started: float) -> Told | None:
         try:
@@ -163,9 +173,34 @@ class Loop:
         end = partial(self.worker.method_queue.defer, self.worker.finish_request, conn)
         self.worker.tpool.submit(work, *arguments).add_done_callback(end)
 
+    def _answer_all(self, conn: Any, head: Head, started: float) -> bool:
+        """Answers a question, and those that follow it soon."""
+        conn.sock.setblocking(True)
+        is_kept = self._answer_whole(conn, head, started)
+        while is_kept and (next_head := self._next_head(conn)):
+            is_kept = self._answer_whole(conn, next_head, perf_counter())
+        return is_kept
+
+    def _next_head(self, conn: Any) -> Head | None:
+        """That of a question which a client asks soon; None if none, or others wait for a thread.
+
+        What gunicorn has read ahead it must answer too, and what is small the loop.
+        """
+        if conn.parser.unreader.buf.getvalue() or not self._is_spare():
+            return None
+        waiting = poll()
+        waiting.register(conn.sock, POLLIN)
+        if not waiting.poll(MOMENT) or not self._is_spare():
+            return None
+        head, post = self._asked(conn)
+        return head if post is None else None
+
+    def _is_spare(self) -> bool:
+        """Whether nobody else needs this thread."""
+        return bool(self.worker.tpool._work_queue.empty())
+
     def _answer_whole(self, conn: Any, head: Head, started: float) -> bool:
         """Answers a question when all of it has come; what is not ordinary is given to gunicorn."""
-        conn.sock.setblocking(True)
         taken, body = conn.sock.recv(head.n_bytes), _received(conn.sock, head.n_body)
         is_whole = len(body) == head.n_body
         told = self._told(self.lane.answer, Post(head, body), started) if is_whole else None
@@ -196,7 +231,7 @@ class Loop:
 def seen(client: Any) -> bytes:
     """What a client has sent so far, or the beginning of it; it is left there to be read."""
     try:
-        return bytes(client.recv(MOST, MSG_PEEK))
+        return bytes(client.recv(MOST, MSG_PEEK | MSG_DONTWAIT))
     except OSError:
         return b""
 
