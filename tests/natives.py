@@ -16,4 +16,4 @@ def natives() -> Natives:
 
 
 def teller_of(compiled: CompiledTree) -> Teller:
-    return make_teller(compiled, natives().tell_rows)
+    return make_teller(compiled, natives())

@@ -33,5 +33,5 @@ def load_at(
     tree = nodes.served(nodes.load_tree(session, version), alpha)
     params = params_of(version.params)
     compiled = compile_tree(tree, version.attributes, version.classes, params)
-    teller = None if natives is None else make_teller(compiled, natives.tell_rows)
+    teller = None if natives is None else make_teller(compiled, natives)
     return Loaded(version, compiled, natives, teller)

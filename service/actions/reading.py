@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.actions.form import ODD
+from service.actions.pockets import Pockets, make_pockets
 from service.tree.arrays import Floats, Ints
 from service.tree.attribute import Attribute, Kind
 from service.tree.kernels.shapes import LARGEST_POWER, hash_of
@@ -34,13 +35,15 @@ class Reader:
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
     n_attributes: int
+    pockets: Pockets
     # of the last streams of Arrow, by how they began; kept by those who read them
     plans: dict[bytes, Any] = field(default_factory=dict)
 
     @property
     def n_bytes(self) -> int:
         """About how much memory this takes, or may come to take."""
-        return sum(each.nbytes for each in self.arrays) + MOST_PLANS * LONGEST_PLAN + 1_000
+        arrays = (*self.arrays, *self.pockets)
+        return sum(each.nbytes for each in arrays) + MOST_PLANS * LONGEST_PLAN + 1_000
 
 
 def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Reader | None:
@@ -71,7 +74,16 @@ def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Rea
     sizes = (len(texts), places[-1], len(books), len(attributes))
     addresses = [address_of(each) for each in (*arrays, *powers())]
     arguments = (*addresses, *sizes)
-    return Reader(natives, arrays, arguments, len(attributes))
+    return Reader(natives, arrays, arguments, len(attributes), make_pockets(_plain(books)))
+
+
+def _plain(books: Sequence[Sequence[str]]) -> list[dict[int, bytes]]:
+    """The categories by code, of each book that has such, that are written as they are."""
+    named = [{}, *(dict(enumerate(book)) for book in books[1:])]
+    return [
+        {code: text.encode() for code, text in book.items() if not ODD.search(text)}
+        for book in named
+    ]
 
 
 def _slots(texts: Iterable[str], first: int) -> Ints | None:

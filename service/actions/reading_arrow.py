@@ -24,6 +24,13 @@ OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 DOUBLES, STRINGS = pa.float64(), pa.string()
 
 
+class Batch(NamedTuple):
+    """What was read."""
+
+    values: Floats  # (row, attribute)
+    is_known: bool  # whether the stream says that there is no null
+
+
 class Plan(NamedTuple):
     """Where the columns lie in all streams that begin alike, up to the body of their batch."""
 
@@ -35,8 +42,8 @@ class Plan(NamedTuple):
 
 def read_batch(
     reader: Reader, attributes: Sequence[Attribute], sent: bytes, most_rows: int
-) -> Floats | None:
-    """The values of a stream (row, attribute); None where it is not as it mostly is."""
+) -> Batch | None:
+    """The values of a stream; None where it is not as it mostly is."""
     begun = _beginning(sent)
     plan: Plan | None = reader.plans.get(begun) or _plan(attributes, sent)
     if plan is None or not 0 < plan.n_rows <= most_rows:
@@ -44,7 +51,8 @@ def read_batch(
     if begun and begun not in reader.plans:
         _keep(reader.plans, begun, plan)
     is_such = len(sent) == plan.n_bytes and sent.endswith(END)
-    return _values(reader, plan, sent) if is_such else None
+    values = _values(reader, plan, sent) if is_such else None
+    return None if values is None else Batch(values, is_known=not any(plan.n_nulls))
 
 
 def _beginning(sent: bytes) -> bytes:
@@ -145,7 +153,8 @@ def _values(reader: Reader, plan: Plan, sent: bytes) -> Floats | None:
     kernel = reader.natives.read_arrow
     call = kernel if values.size <= FEW else kernel.at_length
     call(
-        *reader.arguments, sent, len(sent), address_of(plan.columns), len(plan.columns),
-        address_of(values), plan.n_rows, address_of(n_nulls),
+        *reader.arguments, *map(address_of, reader.pockets), reader.pockets.pairs.size, sent,
+        len(sent), address_of(plan.columns), len(plan.columns), address_of(values), plan.n_rows,
+        address_of(n_nulls),
     )  # fmt: skip
     return values.T if n_nulls.tolist() == plan.n_nulls else None

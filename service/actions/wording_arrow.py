@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from service.actions.bulk_columns import WARNINGS
 from service.actions.flat import CLASS, UNKNOWN, flat_names
+from service.actions.load import Loaded
 from service.actions.reading_arrow import END
 from service.actions.wording import FEW, MOST_BYTES, ROOM, Texts, laid_out
 from service.files.arrow_columns import NOTHING
 from service.storage.records import Version
 from service.tree.arrays import Floats, Ints
+from service.tree.compiled import CompiledTree
 from service.tree.kernels.shapes import MET
 from service.tree.native import Native, address_of
 from service.tree.tell import Told
@@ -38,14 +40,14 @@ def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told
     """The stream; None where some rows have no answer, or there is very much to write."""
     if len(version.classes) > MOST_CLASSES or not told.leaves.all():
         return None
-    if told.is_regression and not _is_finite(told):
+    if told.is_regression and not _is_finite(told.numbers):
         return None
     names = _names(tuple(each.name for each in version.attributes))
     n_met = int(np.bitwise_count(told.marks[:, MET:].view(np.uint64)).sum())
     most_letters = n_met * names.longest + len(ROOM)
     if most_letters > MOST_BYTES:
         return None
-    kind: Kind = ((*flat_names(version)[1:], WARNINGS), version.classes)
+    kind = _kind(version)
     sheet = _sheet(kind[0], len(told.marks), n_met)
     room = _laid(names, kernel, np.ascontiguousarray(weight), told, sheet, most_letters)
     n_letters = int(room[sheet.letters - WORD : sheet.letters].view(np.int32)[n_met & 1])
@@ -57,9 +59,58 @@ def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told
     ))  # fmt: skip
 
 
-def _is_finite(told: Told) -> bool:
+def leaves_in_arrow(loaded: Loaded, kernel: Native, leaves: Ints) -> memoryview | None:
+    """The same of rows that all know the way to a leaf, in one piece.
+
+    Nothing is unknown to them, so that it is known ahead where everything will stand.
+    """
+    version, compiled = loaded.version, loaded.compiled
+    told, variance = compiled.probabilities, compiled.tree.variance
+    is_odd = not version.classes and not _is_finite(told[leaves], variance[leaves])
+    if is_odd or len(version.classes) > MOST_CLASSES:
+        return None
+    kind, n_rows = _kind(version), len(leaves)
+    sheet, start = _sheet(kind[0], n_rows, 0), _start(kind, n_rows)
+    room = _framed(start, sheet, n_rows)
+    _lay_leaves(compiled, kernel, leaves, sheet, address_of(room) + len(start))
+    stream: memoryview = room.data[: len(start) + sheet.n_bytes + len(END)]
+    return stream
+
+
+def _framed(start: bytes, sheet: "Sheet", n_rows: int) -> Any:
+    """A stream with nothing in its parts yet, and behind it room for what is in no part."""
+    end = len(start) + sheet.n_bytes
+    room = np.empty(end + len(END) + n_rows, dtype=np.uint8)
+    room.data[: len(start)], room.data[end : end + len(END)] = start, END
+    body = room[len(start) : end]
+    _clear(body, sheet)
+    body[sheet.starts[UNKNOWN] : sheet.letters] = 0
+    return room
+
+
+def _lay_leaves(
+    compiled: CompiledTree, kernel: Native, leaves: Ints, sheet: "Sheet", body: int
+) -> None:
+    """Writes what leaves tell of rows into the parts of the body at an address."""
+    tree, n_rows = compiled.tree, len(leaves)
+    floats = (compiled.probabilities, tree.variance, tree.weight)
+    told, variance, weight = (np.ascontiguousarray(each) for each in floats)
+    write = kernel if n_rows <= FEW else kernel.at_length
+    write(
+        address_of(told), address_of(variance), address_of(weight), *told.shape,
+        int(tree.is_regression), address_of(leaves), n_rows, body, sheet.n_bytes // WORD,
+        address_of(sheet.floats), body + sheet.starts.get(CLASS, sheet.n_bytes + len(END)),
+        body + sheet.starts[LEAVES], body + sheet.starts[CERTAIN],
+    )  # fmt: skip
+
+
+def _is_finite(*numbers: Floats) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(told.numbers.sum()))
+        return all(bool(np.isfinite(each.sum())) for each in numbers)
+
+
+def _kind(version: Version) -> Kind:
+    return (*flat_names(version)[1:], WARNINGS), version.classes
 
 
 class Names(NamedTuple):
@@ -80,9 +131,13 @@ class Sheet(NamedTuple):
 
     starts: dict[str, int]
     floats: Ints  # likewise of the columns of numbers, counted in words
-    ends: tuple[int, ...]  # of all parts
-    letters: int  # where the letters will come in
-    n_bytes: int  # of all but these
+    ends: dict[str, int]  # of all parts
+    n_bytes: int  # of all but letters
+
+    @property
+    def letters(self) -> int:
+        """Where these will come in."""
+        return self.ends[ENDS]
 
 
 @lru_cache(maxsize=64)
@@ -92,8 +147,8 @@ def _sheet(names: tuple[str, ...], n_rows: int, n_met: int) -> Sheet:
     ends = [*accumulate(-(-size // WORD) * WORD for size in sizes.values())]
     starts = dict(zip(sizes, [0, *ends], strict=False))
     floats = [starts[name] // WORD for name in names if name not in TYPES]
-    letters = dict(zip(sizes, ends, strict=True))[ENDS]
-    return Sheet(starts, np.array(floats, dtype=np.int64), tuple(ends), letters, ends[-1])
+    by_part = dict(zip(sizes, ends, strict=True))
+    return Sheet(starts, np.array(floats, dtype=np.int64), by_part, ends[-1])
 
 
 def _parts(name: str, n_rows: int, n_met: int) -> list[tuple[str, int]]:
@@ -110,9 +165,7 @@ def _laid(
     """The parts, and behind them the letters and what is in no part, in one piece of memory."""
     n_rows, width = told.numbers.shape
     room = np.empty(sheet.n_bytes + most_letters + n_rows, dtype=np.uint8)
-    for end in sheet.ends:
-        room[end - WORD : end] = 0  # or what lay there before would be told
-    room[sheet.starts[WARNINGS] : sheet.n_bytes] = 0
+    _clear(room, sheet)
     at, letters = address_of(room), address_of(room) + sheet.n_bytes
     classes = at + sheet.starts.get(CLASS, sheet.n_bytes + most_letters)
     leaves, certain, lists, ends = (
@@ -126,6 +179,19 @@ def _laid(
         sheet.letters - sheet.starts[ENDS], letters, most_letters,
     )  # fmt: skip
     return room
+
+
+def _clear(room: Any, sheet: Sheet) -> None:
+    """Writes zeros where nobody else writes; or what lay there before would be told."""
+    for end in sheet.ends.values():
+        room[end - WORD : end] = 0
+    room[sheet.starts[WARNINGS] : sheet.n_bytes] = 0
+
+
+@lru_cache(maxsize=64)
+def _start(kind: Kind, n_rows: int) -> bytes:
+    """What Arrow writes before the body of the only batch, if nothing is unknown."""
+    return _head(kind) + _metadata(kind, n_rows, 0, 0)
 
 
 @lru_cache(maxsize=64)

@@ -84,10 +84,12 @@ class Natives(NamedTuple):
     """All kernels that there are."""
 
     tell_rows: Native
+    find_leaves: Native
     write_rows: Native
     write_unknown: Native
     write_columns: Native
     write_arrow: Native
+    write_arrow_leaves: Native
     read_rows: Native
     read_columns: Native
     read_arrow: Native

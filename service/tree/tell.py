@@ -17,13 +17,14 @@ from service.tree.descend import cells_of, descend
 from service.tree.kernels.shapes import END, ITEM, MET, N_LEAVES, N_OTHERS, N_TOTALS
 from service.tree.laid import laid_asks, laid_nodes, laid_table
 from service.tree.mixture import marks_of, words_of
-from service.tree.native import Native, address_of
+from service.tree.native import Natives, address_of
 from service.tree.predict import Predictions, ends_of, predict
 
 MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's cache
 MOST_ROWS = 1_024  # of a block: the more, the longer are the lists of nodes far down
 ALL_BITS = (1 << 64) - 1
 HELD = 1 << 16  # answers of leaves to which rows come, up to which other threads of Python wait
+FEW = 1_000  # rows that walk to their leaves, likewise
 MANY = 256  # leaves: hardly a row comes to more
 
 
@@ -63,7 +64,7 @@ class Told(NamedTuple):
 class Teller:
     """A tree as the kernel wants it."""
 
-    kernel: Native
+    natives: Natives
     arrays: tuple[npt.NDArray[np.generic], ...]
     arguments: tuple[int, ...]
     n_lists: int  # that are there at once, of as many entries as a block has rows
@@ -74,10 +75,10 @@ class Teller:
     n_bytes: int  # of memory, about, beside the tree, whose arrays most of these are
 
 
-def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
-    """The tree made ready to be told by a kernel."""
+def make_teller(compiled: CompiledTree, natives: Natives) -> Teller:
+    """The tree made ready to be told by kernels."""
     ends, tree = ends_of(compiled, "weighted"), compiled.tree
-    asks, touched = _asks(compiled), _touched(compiled)
+    asks, touched = laid_asks(compiled, compiled.mixture), _touched(compiled)
     floats = (ends.answers, ends.lowest, ends.highest, ends.variance)
     answers, lowest, highest, variance = (np.ascontiguousarray(each) for each in floats)
     nodes, table = laid_nodes(compiled), laid_table(compiled)
@@ -89,7 +90,7 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
     arguments = (*map(address_of, arrays), *sizes, *kinds)
     n_leaves_met = compiled.n_leaves if compiled.mixture is None else min(compiled.n_leaves, MANY)
     return Teller(
-        kernel=kernel,
+        natives=natives,
         arrays=arrays,
         arguments=arguments,
         n_lists=n_lists,
@@ -99,17 +100,6 @@ def make_teller(compiled: CompiledTree, kernel: Native) -> Teller:
         is_regression=tree.is_regression,
         n_bytes=sum(each.nbytes for each in (nodes, table, asks, touched)) + 1_000,
     )
-
-
-def _asks(compiled: CompiledTree) -> Ints:
-    """Per node words of what is asked for from there on, and one more line: of all that ever is.
-
-    That of the root has not what only those are asked who know the way to a branch of no share.
-    """
-    asks = laid_asks(compiled, compiled.mixture)
-    marks = np.zeros((1, len(compiled.attributes)), dtype=bool)
-    marks[0, compiled.used] = True
-    return np.vstack((asks, np.column_stack(words_of(marks))[:, : asks.shape[1]]))
 
 
 def _touched(compiled: CompiledTree) -> Ints:
@@ -134,7 +124,7 @@ def _touched(compiled: CompiledTree) -> Ints:
 def _n_lists(compiled: CompiledTree) -> int:
     """How many lists there are at the most: the first, and those of all nodes on the way down.
 
-    There are three at least, which is what those take who know all.
+    There are two at least, which is what those take who know their way.
     """
     tree = compiled.tree
     below = np.zeros(len(tree), dtype=np.int64)
@@ -159,7 +149,8 @@ def tell(teller: Teller, values: Floats) -> Told:
     n_ints = n_marks + n_entries + ITEM * teller.n_lists + 2 * n_known
     room = np.empty(n_floats + n_ints)  # one array for both: to ask where it lies takes its time
     start, (row_step, step) = address_of(room), values.strides
-    call = teller.kernel if n_rows * teller.row_answers <= HELD else teller.kernel.at_length
+    kernel = teller.natives.tell_rows
+    call = kernel if n_rows * teller.row_answers <= HELD else kernel.at_length
     call(
         *teller.arguments, address_of(values), n_rows, row_step >> 3, step >> 3, most_rows,
         start, start + 8 * n_floats,
@@ -167,6 +158,20 @@ def tell(teller: Teller, values: Floats) -> Told:
     marks = room[n_floats : n_floats + n_marks].view(np.int64)
     numbers = room[:n_told].reshape(n_rows, teller.width)
     return Told(numbers, marks.reshape(n_rows, teller.n_marks), teller.is_regression)
+
+
+def find_leaves(teller: Teller, values: Floats) -> Ints | None:
+    """The leaf of each row of numbers, in one order or the other; None if some do not know it."""
+    n_rows, n_attributes = values.shape
+    leaves, (row_step, step) = np.empty(n_rows + 1, dtype=np.int64), values.strides
+    nodes, table, *_ = teller.arrays
+    start, kernel = address_of(leaves), teller.natives.find_leaves
+    call = kernel if n_rows <= FEW else kernel.at_length
+    call(
+        *teller.arguments[:2], len(nodes), len(table), address_of(values), n_rows, row_step >> 3,
+        step >> 3, n_attributes, start, start + 8 * n_rows,
+    )  # fmt: skip
+    return leaves[:n_rows] if leaves[n_rows] == 0 else None
 
 
 def tell_by_hand(compiled: CompiledTree, values: Floats) -> Told:

@@ -53,9 +53,9 @@ def _arrow(name: str) -> Any:
     return getattr(import_module("service.actions.bulk_arrow"), name)
 
 
-def _ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | None:
+def _ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | memoryview | None:
     """Likewise of the module that has native code for it."""
-    answer: bytes | None = import_module("service.actions.ask_arrow").ask_in_arrow(
+    answer: bytes | memoryview | None = import_module("service.actions.ask_arrow").ask_in_arrow(
         sent, ready, max_bytes
     )
     return answer
@@ -107,7 +107,7 @@ def answer_body(query: Mapping[str, Any], name: str | None, sent: str, wanted: s
 
 def answer_arrow(
     sent: bytes, ready: Ready, settings: Settings
-) -> tuple[bytes, list[tuple[str, str]]] | None:
+) -> tuple[bytes | memoryview, list[tuple[str, str]]] | None:
     """The answer to an Arrow IPC stream, in its own form, with its headers; None if it is large."""
     asked, order = Asked(ready), order_of({}, settings)
     answer = _ask_in_arrow(sent, ready, min(order.max_bytes, IN_MEMORY))

@@ -22,7 +22,7 @@ LENGTH = re.compile("[0-9]{1,9}")
 UNUSUAL = {"transfer-encoding", "expect", "upgrade", "x-forwarded-protocol", "x-forwarded-ssl"}
 
 Headers: TypeAlias = list[tuple[str, str]]
-Told: TypeAlias = tuple[bytes, Headers]  # an answer, and its headers
+Told: TypeAlias = tuple[bytes | memoryview, Headers]  # an answer, and its headers
 
 
 class Head(NamedTuple):

@@ -80,7 +80,7 @@ class Lane:
         accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
         answer, headers = _ended(told, name, started, given, accepted)
         start_response("200 OK", headers)
-        return [answer]
+        return [bytes(answer)]
 
     def takes(self, head: Head) -> bool:
         """Whether a request may be a question that can be answered here."""

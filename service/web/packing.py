@@ -71,7 +71,9 @@ def is_liked(accepted: str) -> bool:
     return parse_accept_header(accepted, Accept).quality("gzip") > 0
 
 
-def fitted(answer: bytes, accepted: str) -> tuple[bytes, list[tuple[str, str]]]:
+def fitted(
+    answer: bytes | memoryview, accepted: str
+) -> tuple[bytes | memoryview, list[tuple[str, str]]]:
     """The answer as it is sent to whoever asks with this Accept-Encoding, and its headers."""
     if len(answer) < LEAST or not is_liked(accepted):
         return answer, [VARY]

@@ -30,6 +30,9 @@ TEXTS = [
     "\\",
     "null",
     "",
+    "seven of",
+    "seven o",
+    "eight let",
 ]
 TARGET, IGNORED = "the target", ("to be ignored", 'igno"red')
 NUMBERS = st.one_of(

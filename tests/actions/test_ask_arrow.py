@@ -64,6 +64,16 @@ def test_a_batch_is_answered_as_in_bulk(data: st.DataObject) -> None:
     assert answer is None or answer == in_bulk(ready, sent)
 
 
+@given(st.data())
+def test_a_batch_without_nulls_is_answered_as_in_bulk(data: st.DataObject) -> None:
+    ready = make_ready(with_natives(data.draw(loaded_trees())))
+    values = data.draw(matrices(ready.loaded.version.attributes, 20))
+    sent = sent_to(ready, np.nan_to_num(values, nan=data.draw(st.sampled_from([0.0, -0.0]))))
+    answer = natively(ready, sent)
+
+    assert answer is None or answer == in_bulk(ready, sent)
+
+
 def some_rows(n_rows: int) -> Floats:
     rng = np.random.default_rng(n_rows)
     values = np.array([[0.0, 60.0, 1.0], [1.0, 80.0, 0.0], [2.0, 90.0, 1.0]])
@@ -74,10 +84,12 @@ def some_rows(n_rows: int) -> Floats:
 
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 9, 1_000, 1_001, 16_384])
 def test_batches_of_any_length_are_answered_natively(n_rows: int) -> None:
-    ready = golf_ready()
-    sent = sent_to(ready, some_rows(n_rows))
+    ready, values = golf_ready(), some_rows(n_rows)
+    for sent in (sent_to(ready, values), sent_to(ready, np.nan_to_num(values))):
+        answer = natively(ready, sent)
 
-    assert natively(ready, sent) == in_bulk(ready, sent)
+        assert answer is not None
+        assert answer == in_bulk(ready, sent)
 
 
 @given(st.lists(st.lists(st.floats(0.0, 100.0), min_size=9, max_size=9), min_size=2, max_size=4))
@@ -129,10 +141,16 @@ def text_name() -> str:
     return next(each.name for each in attributes if each.kind != Kind.NUMERIC)
 
 
+def text_value() -> str:
+    attributes = golf_ready().loaded.version.attributes
+    return next(each.values[0] for each in attributes if each.values)
+
+
 STRANGE = {
     "whole numbers": {numeric_name(): pa.array([1, 2, 3])},
     "infinite": {numeric_name(): pa.array([1.0, 2.0, np.inf])},
     "a stranger": {text_name(): pa.array(["nobody", None, None])},
+    "a category and a zero": {text_name(): pa.array([f"{text_value()}\0", None, None])},
     "a dictionary": {text_name(): pa.array(["nobody", None, None]).dictionary_encode()},
     "wide texts": {text_name(): pa.array([None, None, None], pa.large_string())},
     "another column": {"another": pa.array([1.0, 2.0, 3.0])},

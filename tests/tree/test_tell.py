@@ -13,7 +13,7 @@ from service.tree.dataset import Dataset
 from service.tree.learn import learn
 from service.tree.params import Params
 from service.tree.predict import Predictions, predict
-from service.tree.tell import Told, predictions_of, tell, tell_by_hand
+from service.tree.tell import Told, find_leaves, predictions_of, tell, tell_by_hand
 from tests.natives import teller_of
 from tests.tree.test_walk import Drawn, compiled_of, squares, trees_and_rows
 
@@ -73,6 +73,19 @@ def test_a_row_that_knows_its_way_keeps_the_number_of_its_leaf(drawn: Drawn) -> 
         tell(teller_of(compiled), values).probabilities[ends >= 0],
         compiled.probabilities[at_leaves],
     )
+
+
+@given(trees_and_rows())
+def test_leaves_are_found_where_all_rows_know_their_way(drawn: Drawn) -> None:
+    compiled, values = drawn
+    teller = teller_of(compiled)
+    ends = tell(teller, values).ends
+    sure = values[ends >= 0]
+    found = find_leaves(teller, np.asfortranarray(sure))
+
+    assert_array_equal(find_leaves(teller, np.ascontiguousarray(sure)), ends[ends >= 0])
+    assert_array_equal(found, ends[ends >= 0])
+    assert (find_leaves(teller, values) is None) == bool((ends < 0).any())
 
 
 @given(trees_and_rows())

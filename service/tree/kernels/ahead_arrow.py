@@ -15,6 +15,8 @@ from service.tree.kernels.shapes import (
     A_COLUMN,
     CLASS,
     END,
+    FACTOR,
+    LONGEST_KEY,
     MET,
     N_LEAVES,
     OF_ATTRIBUTE,
@@ -22,8 +24,11 @@ from service.tree.kernels.shapes import (
     OF_LETTERS_END,
     OF_NULLS,
     OF_VALUES,
+    PLACES,
+    POCKET,
+    SHIFT,
 )
-from service.tree.kernels.signed import FLOATS, HALVES, INTS, LETTERS, WHOLE, signed
+from service.tree.kernels.signed import FLOATS, HALVES, INTS, LETTERS, WHOLE, WIDE, signed
 from service.tree.kernels.write import Texts, copy, trailing_zeros
 
 INFINITE, UNSIGNED = U(0x7FF0000000000000), U(0x7FFFFFFFFFFFFFFF)
@@ -64,9 +69,24 @@ def _take_all(sent: Any, start: int, n_rows: int, cells: Any, first: int) -> int
 
 
 @merged
+def _place(pocket: Any, sent: Any, at: int, length: int) -> Any:
+    """Where the code of a text stands in a pocket, behind its key; that of another if it has none.
+
+    A length that is no short one is a key of nothing.
+    """
+    pairs, start, shift, factor = pocket
+    size = U(min(length, LONGEST_KEY + 1))
+    letters = eight_at(sent, at) & ((U(1) << (U(8) * (size & U(LONGEST_KEY)))) - U(1))
+    key = letters | size << U(8 * LONGEST_KEY)
+    place = (start + ((key * factor) >> shift)) << U(1)
+    return place, pairs[place] == key
+
+
+@merged
 def _take_texts(
-    lexicon: Lexicon, book: int, sent: Any, column: Any, n_rows: int, cells: Any, first: int
-) -> int:
+    lexicon: Lexicon, book: int, pocket: Any, sent: Any, column: Any, n_rows: int, cells: Any,
+    first: int,
+) -> int:  # fmt: skip
     """How many rows of a column of texts have none; -1 if one is no category, or not in there."""
     nulls, start, letters, letters_end = column
     n_nulls, end = 0, letters + np.int64(eight_at(sent, start) & FOUR)
@@ -74,20 +94,24 @@ def _take_texts(
         at, end = end, letters + np.int64(eight_at(sent, start + 4 * row + 4) & FOUR)
         if at > end or end > letters_end:
             return GAVE_UP
-        code, is_known = np.int64(0), _is_known(sent, nulls, row)
-        if is_known:  # what is null may have letters, whatever they are
-            code = looked_up(lexicon, book, sent, at, end - at)
-        if code < 0:
-            return GAVE_UP
-        cells[U(first + row)] = np.float64(code) if is_known else np.nan
+        is_known = _is_known(sent, nulls, row)
+        place, is_found = _place(pocket, sent, at, end - at)
+        value = np.uint64(pocket[0][place + U(1)]).view(np.float64)
+        # what is null may have letters, whatever they are; one jump, which is hardly ever taken
+        if is_known & (not is_found):
+            value = np.float64(looked_up(lexicon, book, sent, at, end - at))
+            if value < 0.0:
+                return GAVE_UP
+        cells[U(first + row)] = value if is_known else np.nan
         n_nulls += np.int64(not is_known)
     return n_nulls
 
 
-@signed(*KNOWN, LETTERS, WHOLE, INTS, WHOLE, FLOATS, WHOLE, INTS)
+@signed(*KNOWN, WIDE, WIDE, WHOLE, LETTERS, WHOLE, INTS, WHOLE, FLOATS, WHOLE, INTS)
 def read_arrow(
     letters: Any, starts: Any, slots: Any, books: Any, book_of: Any, _floats: Any, _wide: Any,
     n_texts: int, n_slots: int, n_books: int, n_attributes: int,
+    pairs: Any, pockets: Any, n_pairs: int,
     text: Any, n_letters: int, columns: Any, n_columns: int, values: Any, n_rows: int, found: Any,
 ) -> None:  # fmt: skip
     """Writes the values of columns that lie where they say; found is how many are null in each.
@@ -99,6 +123,7 @@ def read_arrow(
     )
     sent, places = array_at(text, n_letters), array_at(columns, A_COLUMN * n_columns)
     cells, n_nulls = array_at(values, n_attributes * n_rows), array_at(found, n_columns)
+    all_pairs, lines = array_at(pairs, n_pairs), array_at(pockets, POCKET * n_books)
     for number in range(n_columns):
         at = number * A_COLUMN
         attribute, nulls = places[at + OF_ATTRIBUTE], places[at + OF_NULLS]
@@ -109,7 +134,10 @@ def read_arrow(
             n_nulls[number] = _take_numbers(sent, nulls, start, n_rows, cells, first)
         else:
             column = (nulls, start, places[at + OF_LETTERS], places[at + OF_LETTERS_END])
-            n_nulls[number] = _take_texts(lexicon, book, sent, column, n_rows, cells, first)
+            line = U(POCKET * book)
+            shift, factor = lines[line + U(SHIFT)], lines[line + U(FACTOR)]
+            pocket = (all_pairs, lines[line + U(PLACES)], shift, factor)
+            n_nulls[number] = _take_texts(lexicon, book, pocket, sent, column, n_rows, cells, first)
 
 
 @merged

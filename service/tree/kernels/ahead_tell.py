@@ -46,7 +46,7 @@ def tell_rows(
     n_all, n_entries = n_nodes * n_answers, n_lists * most_rows
     grove = Grove(
         array_at(nodes, n_nodes), array_at(table, n_table), array_at(share, n_nodes),
-        array_at(asks, (n_nodes + 1) * n_words), array_at(touched, n_nodes * shape.n_met),
+        array_at(asks, n_nodes * n_words), array_at(touched, n_nodes * shape.n_met),
         array_at(answers, n_all), array_at(lowest, n_all), array_at(highest, n_all),
         array_at(variance, n_nodes), array_at(n_leaves, n_nodes),
     )  # fmt: skip

@@ -34,6 +34,12 @@ A_COLUMN = 5
 # the number of its first text
 SLOTS, MASK, FIRST_TEXT = range(3)
 BOOK = 3
+# of the pocket of a book, in which short texts are found by one look: where its places begin, the
+# factor of keys, and by how much the product is shifted
+PLACES, SHIFT, FACTOR = range(3)
+POCKET = 3
+LONGEST_KEY = 7  # letters of a text whose length fits behind them
+NO_KEY = (1 << 64) - 1
 LARGEST_POWER = 64  # of ten, within which numbers are read by kernels
 LEAST_TEN, N_TENS = -292, 617  # powers of ten by which floats are written: the least, and how many
 MOST_DIGITS = 19  # of a whole number that surely fits into 64 bits

@@ -66,7 +66,7 @@ def _taken(values: Values, n_rows: int, space: Space, first_row: int) -> Space:
 def _finish(shape: Shape, n_rows: int, space: Space, slate: Slate) -> None:
     """Makes means of the sums; a row with one end and nothing unknown keeps that end's number.
 
-    Those who knew all have a node, but no ends were counted, and all was told of them.
+    Those who knew their way have a node, but no ends were counted, and all was told of them.
     """
     size = shape.n_answers + shape.is_regression
     for row in range(n_rows):
@@ -99,9 +99,9 @@ def tell_block(
 ) -> None:
     """Writes what is told of some rows, which begin where the slate says."""
     here = _taken(values, n_rows, space, slate.first_row)
-    _know(shape, values.n_attributes, n_rows, here)
     n_left = lead_sure(grove, shape, n_rows, here, slate)
     if n_left > 0:
+        _know(shape, values.n_attributes, n_rows, here)
         _begin(shape, n_left, here, slate)
         lead(grove, shape, n_left, here, slate)
         _finish(shape, n_rows, here, slate)

@@ -14,8 +14,7 @@ class Grove(NamedTuple):
     nodes: Any  # NODE by node
     table: Any  # branches by category; -1 as if it were null
     share: Any  # by node
-    # by node so many words: bits of the attributes that are asked for from there on; then of all
-    asks: Any
+    asks: Any  # by node so many words: bits of the attributes that are asked for from there on
     touched: Any  # likewise, also of those on the way there; but for where null has its own branch
     answers: Any  # by node as many as there are, and so are the next two
     lowest: Any
@@ -78,13 +77,3 @@ def knows(grove: Grove, shape: Shape, node: int, row: int, space: Space) -> bool
         asked = grove.asks[U(node * shape.n_words + word)]
         common |= asked & space.known[U(row * shape.n_words + word)]
     return common != 0
-
-
-@merged
-def knows_all(grove: Grove, shape: Shape, row: int, space: Space) -> bool:
-    """Whether a row knows all that the tree may ask for."""
-    missing = np.int64(shape.n_words == 0)
-    for word in range(shape.n_words):
-        asked = grove.asks[U(len(grove.nodes) * shape.n_words + word)]
-        missing |= asked & ~space.known[U(row * shape.n_words + word)]
-    return missing == 0
