@@ -42,7 +42,7 @@ def read_question(
     body: Mapping[str, Any], limits: Limits, *, name: str | None, also: frozenset[str]
 ) -> Question:
     """The question that a body asks; the model's name stands in it if it is not given here."""
-    fields = FIELDS | also | (frozenset() if name else {"model"})
+    fields = FIELDS | also | {"model"}  # which is a misfit where the address has it
     faults = [*unknown_fields(body, fields), *_misfits(body, named=name is not None)]
     if faults:
         raise InvalidData("Some fields cannot be used.", faults[:MOST_FAULTS])
@@ -64,6 +64,8 @@ def unknown_fields(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[
 
 
 def _misfits(body: Mapping[str, Any], *, named: bool) -> Iterator[Fault]:
+    if named and "model" in body:
+        yield Fault("/model", "is in the address already; leave it out here")
     if not named and not _is_selected(body.get("model")):
         yield Fault("/model", SELECTED_RULE)
     if "version" in body and not _is_version(body["version"]):

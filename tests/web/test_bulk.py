@@ -173,7 +173,7 @@ def test_an_error_in_a_later_block_of_ndjson_is_the_last_line(served: FlaskClien
         (b"[]", "must be an object"),
         (b'{"density": 1} {"density": 2}', "is not JSON"),
         (b'{"density": 1}, {"density": 2}', "is not JSON"),
-        (b'{"colour": "\xff"}', "is not JSON"),
+        (b'{"colour": "\xff"}', "is not UTF-8, which JSON must be: its byte 13 is 0xff"),
         (b'{"density": NaN}', "is not JSON, which has no NaN"),
         (b'{"density": 1e400}', "holds a number that is too large"),
         (b'{"density":\n1}', "is not JSON"),

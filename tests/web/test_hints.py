@@ -27,6 +27,11 @@ ORDER = {"model": "melons", "target": "ripe", "data": {"rows": ROWS}}
             {"model": "melons", "rows": [{"zzz": "black"}]},
             "the model has no attribute 'zzz'",
         ),
+        (
+            "/models/melons/predict",
+            {"model": "melons", "rows": [{}]},
+            "is in the address already; leave it out here",
+        ),
         ("/train", ORDER | {"parms": {}}, "Unknown field; is 'params' meant?"),
         ("/train", ORDER | {"params": {"max_deph": 3}}, "Unknown field; is 'max_depth' meant?"),
         ("/train", ORDER | {"data": {"row": ROWS}}, "Unknown field; is 'rows' meant?"),

@@ -68,6 +68,13 @@ def test_what_is_not_json_is_a_problem(melon_client: FlaskClient, path: str, bod
 
 
 @pytest.mark.parametrize("path", ["/train", "/predict", "/explain"])
+def test_where_a_body_is_not_utf_8_is_told(melon_client: FlaskClient, path: str) -> None:
+    told = problem(melon_client.post(path, data=b'{"model":\n"m\xe9lons"}', **JSON), 400)
+
+    assert told["detail"].endswith("is not UTF-8, which JSON must be: its byte 13 is 0xe9")
+
+
+@pytest.mark.parametrize("path", ["/train", "/predict", "/explain"])
 def test_a_body_that_is_no_object_is_pointed_at(melon_client: FlaskClient, path: str) -> None:
     assert pointers(melon_client.post(path, data=b"[]", **JSON)) == [""]
 
