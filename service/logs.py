@@ -97,8 +97,9 @@ class Lines(logging.StreamHandler[TextIO]):
     def _write_on(self) -> None:
         while self._are_some.wait():
             sleep(MOMENT)
-            self._are_some.clear()
-            self._write_gathered()
+            if not self._gathered:  # while there are always some, nobody need wake this thread
+                self._are_some.clear()
+            self._write_gathered()  # also what came before that was clear
 
 
 def info(log: logging.Logger, message: str, fields: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ Tell: TypeAlias = Callable[[Post, float], Told | None]
 
 MOST = 1 << 16  # bytes of a request that is small: some hundred rows
 FIRST_SECONDS = 5.0  # that a client may take at the least for its first request
+LOOK = int(MSG_PEEK | MSG_DONTWAIT)
 MOMENT = 2  # milliseconds that a thread waits for the next question of a client
 
 
@@ -123,11 +124,12 @@ class Loop:
 
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
-        started = perf_counter()
-        head, post = self._asked(conn)
-        if head is None:
+        started, sent = perf_counter(), seen(conn.sock)
+        head = head_in(sent)
+        if head is None or not self.lane.takes(head):
             self.submit(conn)
             return
+        post = post_in(sent, head) if self._may_be_small(head) else None
         if post is None:
             self._in_thread(conn, self._answer_all, conn, head, started)
             return
@@ -141,14 +143,6 @@ class Loop:
             self.worker.log.exception("a small question broke")
             self.worker.nr_conns -= 1
             conn.close()
-
-    def _asked(self, conn: Any) -> tuple[Head | None, Post | None]:
-        """The head of a request that may be answered here, and all of it if it is small."""
-        sent = seen(conn.sock)
-        head = head_in(sent)
-        if head is None or not self.lane.takes(head):
-            return None, None
-        return head, post_in(sent, head) if self.lane.is_small(head) else None
 
     def _told(self, tell: Tell, post: Post, started: float) -> Told | None:
         try:
@@ -192,8 +186,13 @@ class Loop:
         waiting.register(conn.sock, POLLIN)
         if not waiting.poll(MOMENT) or not self._is_spare():
             return None
-        head, post = self._asked(conn)
-        return head if post is None else None
+        head = head_in(seen(conn.sock, MOST_HEAD))
+        if head is None or not self.lane.takes(head) or self._may_be_small(head):
+            return None
+        return head
+
+    def _may_be_small(self, head: Head) -> bool:
+        return self.lane.is_small(head) and head.n_bytes + head.n_body <= MOST
 
     def _is_spare(self) -> bool:
         """Whether nobody else needs this thread."""
@@ -228,10 +227,10 @@ class Loop:
         return bool(worker.alive and worker.cfg.keepalive and has_room and not head.is_last)
 
 
-def seen(client: Any) -> bytes:
+def seen(client: Any, most: int = MOST) -> bytes:
     """What a client has sent so far, or the beginning of it; it is left there to be read."""
     try:
-        return bytes(client.recv(MOST, MSG_PEEK | MSG_DONTWAIT))
+        return bytes(client.recv(most, LOOK))
     except OSError:
         return b""
 

@@ -36,23 +36,43 @@ NAN = U(0x7FF8000000000000)
 
 
 @merged
-def _is_known(sent: Any, nulls: int, row: int) -> bool:
-    """Whether a row of a column has a value, by its bits, if it has any."""
-    return nulls < 0 or (sent[U(nulls + (row >> 3))] >> np.uint8(row & 7)) & 1 == 1
+def _bit(sent: Any, nulls: int, row: int) -> Any:
+    """1 if a row of a column has a value, by its bits, if it has any."""
+    return U(1) if nulls < 0 else U(sent[U(nulls + (row >> 3))]) >> U(row & 7) & U(1)
+
+
+@merged
+def _or_null(bits: Any, known: Any) -> float:
+    """The value of these bits, or NaN where no bit of `known` is set.
+
+    All bits of it are set, or none: a jump by chance would take longer than all the rest.
+    """
+    return np.uint64((bits & known) | (NAN & ~known)).view(np.float64)
+
+
+@merged
+def _take_number(sent: Any, at: int, bit: Any, cells: Any, place: int) -> bool:
+    """Writes the number at a place, or that there is none, by its bit; whether it is infinite."""
+    value = _or_null(eight_at(sent, at), U(0) - bit)
+    cells[U(place)] = value
+    return (value == np.inf) | (value == -np.inf)
 
 
 @merged
 def _take_numbers(sent: Any, nulls: int, start: int, n_rows: int, cells: Any, first: int) -> int:
     """How many rows of a column of numbers have none; -1 if one is infinite."""
-    n_nulls, is_finite = 0, True
-    for row in range(n_rows):
-        # all bits of a value, or none: a jump by chance would take longer than all the rest
-        known = U(0) - (U(sent[U(nulls + (row >> 3))] >> np.uint8(row & 7)) & U(1))
-        bits = (eight_at(sent, start + 8 * row) & known) | (NAN & ~known)
-        is_finite &= bits & UNSIGNED != INFINITE
-        cells[U(first + row)] = np.uint64(bits).view(np.float64)
-        n_nulls += np.int64(known == U(0))
-    return n_nulls if is_finite else GAVE_UP
+    n_known, is_infinite, n_whole = U(0), False, n_rows & ~7
+    for row in range(0, n_whole, 8):
+        bits = U(sent[U(nulls + (row >> 3))])
+        for number in range(8):  # so many that the compiler writes them out
+            bit, at = bits >> U(number) & U(1), start + 8 * (row + number)
+            is_infinite |= _take_number(sent, at, bit, cells, first + row + number)
+            n_known += bit
+    for row in range(n_whole, n_rows):
+        bit = _bit(sent, nulls, row)
+        is_infinite |= _take_number(sent, start + 8 * row, bit, cells, first + row)
+        n_known += bit
+    return GAVE_UP if is_infinite else n_rows - np.int64(n_known)
 
 
 @merged
@@ -69,8 +89,8 @@ def _take_all(sent: Any, start: int, n_rows: int, cells: Any, first: int) -> int
 
 
 @merged
-def _place(pocket: Any, sent: Any, at: int, length: int) -> Any:
-    """Where the code of a text stands in a pocket, behind its key; that of another if it has none.
+def _pocketed(pocket: Any, sent: Any, at: int, length: int) -> Any:
+    """The code of a text in a pocket, and how its key is apart from the one found there: 0 if not.
 
     A length that is no short one is a key of nothing.
     """
@@ -79,7 +99,7 @@ def _place(pocket: Any, sent: Any, at: int, length: int) -> Any:
     letters = eight_at(sent, at) & ((U(1) << (U(8) * (size & U(LONGEST_KEY)))) - U(1))
     key = letters | size << U(8 * LONGEST_KEY)
     place = (start + ((key * factor) >> shift)) << U(1)
-    return place, pairs[place] == key
+    return pairs[place + U(1)], pairs[place] ^ key
 
 
 @merged
@@ -89,22 +109,22 @@ def _take_texts(
 ) -> int:  # fmt: skip
     """How many rows of a column of texts have none; -1 if one is no category, or not in there."""
     nulls, start, letters, letters_end = column
-    n_nulls, end = 0, letters + np.int64(eight_at(sent, start) & FOUR)
+    n_known, end = U(0), letters + np.int64(eight_at(sent, start) & FOUR)
     for row in range(n_rows):
         at, end = end, letters + np.int64(eight_at(sent, start + 4 * row + 4) & FOUR)
         if at > end or end > letters_end:
             return GAVE_UP
-        is_known = _is_known(sent, nulls, row)
-        place, is_found = _place(pocket, sent, at, end - at)
-        value = np.uint64(pocket[0][place + U(1)]).view(np.float64)
+        bit, (code, apart) = _bit(sent, nulls, row), _pocketed(pocket, sent, at, end - at)
+        known = U(0) - bit
         # what is null may have letters, whatever they are; one jump, which is hardly ever taken
-        if is_known & (not is_found):
-            value = np.float64(looked_up(lexicon, book, sent, at, end - at))
-            if value < 0.0:
+        if apart & known != U(0):
+            found = looked_up(lexicon, book, sent, at, end - at)
+            if found < 0:
                 return GAVE_UP
-        cells[U(first + row)] = value if is_known else np.nan
-        n_nulls += np.int64(not is_known)
-    return n_nulls
+            code = np.float64(found).view(np.uint64)
+        cells[U(first + row)] = _or_null(code, known)
+        n_known += bit
+    return n_rows - np.int64(n_known)
 
 
 @signed(*KNOWN, WIDE, WIDE, WHOLE, LETTERS, WHOLE, INTS, WHOLE, FLOATS, WHOLE, INTS)
