@@ -444,7 +444,7 @@ def test_who_always_asks_more_leaves_others_their_turn(web: Web) -> None:
                 thread.start()
                 stack.callback(thread.join)
             stack.callback(client.shutdown, socket.SHUT_RDWR)
-        stack.callback(over.set)
+            stack.callback(over.set)
         newcomer = stack.enter_context(client_of(web))
 
         assert [asked(newcomer, PADDED)[0] for _ in range(5)] == [200] * 5

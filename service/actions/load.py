@@ -17,8 +17,12 @@ class Loaded:
 
     version: Version
     compiled: CompiledTree
-    natives: Natives | None = None
     teller: Teller | None = None  # by what rows are told sooner, where there are natives
+
+    @property
+    def natives(self) -> Natives | None:
+        """The kernels that there are, if there are any."""
+        return None if self.teller is None else self.teller.natives
 
     @property
     def not_inputs(self) -> tuple[str, ...]:
@@ -34,4 +38,4 @@ def load_at(
     params = params_of(version.params)
     compiled = compile_tree(tree, version.attributes, version.classes, params)
     teller = None if natives is None else make_teller(compiled, natives)
-    return Loaded(version, compiled, natives, teller)
+    return Loaded(version, compiled, teller)

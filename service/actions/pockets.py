@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from service.tree.kernels.shapes import LONGEST_KEY, NO_KEY, SPREAD
+from service.tree.kernels.shapes import ALL_BITS, LONGEST_KEY, NO_KEY, SPREAD
 
 Words = npt.NDArray[np.uint64]
 
-ROOMIEST = 8  # places for each text, at the most
-TRIES = 64  # numbers by which keys are spread over the places, until none meets another
+ROOMIEST = 16  # places for each text, at the most
+TRIES = 64  # factors by which keys are spread over the places, until none meets another
+MOST_KEYS = 256  # of more, some will nearly always meet
 
 
 class Pockets(NamedTuple):
@@ -43,9 +44,9 @@ def _spread(keys: Words) -> tuple[int, int]:
     """How many bits tell the places of keys, and the factor that gives each its own; 0 if none."""
     least = max(1, (len(keys) - 1).bit_length())
     most = (ROOMIEST * len(keys)).bit_length()
-    for n_bits in range(least, most) if len(keys) else ():
+    for n_bits in range(least, most) if 0 < len(keys) <= MOST_KEYS else ():
         for number in range(TRIES):
-            factor = SPREAD[0] + (number << 33)
+            factor = SPREAD[0] * (2 * number + 1) & ALL_BITS
             places = keys * np.uint64(factor) >> np.uint64(64 - n_bits)
             if len(np.unique(places)) == len(keys):
                 return n_bits, factor

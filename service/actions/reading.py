@@ -36,6 +36,7 @@ class Reader:
     arguments: tuple[int, ...]
     n_attributes: int
     pockets: Pockets
+    pocket_arguments: tuple[int, ...]
     # of the last streams of Arrow, by how they began; kept by those who read them
     plans: dict[bytes, Any] = field(default_factory=dict)
 
@@ -74,7 +75,9 @@ def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Rea
     sizes = (len(texts), places[-1], len(books), len(attributes))
     addresses = [address_of(each) for each in (*arrays, *powers())]
     arguments = (*addresses, *sizes)
-    return Reader(natives, arrays, arguments, len(attributes), make_pockets(_plain(books)))
+    pockets = make_pockets(_plain(books))
+    of_pockets = (*map(address_of, pockets), pockets.pairs.size)
+    return Reader(natives, arrays, arguments, len(attributes), pockets, of_pockets)
 
 
 def _plain(books: Sequence[Sequence[str]]) -> list[dict[int, bytes]]:

@@ -153,8 +153,7 @@ def _values(reader: Reader, plan: Plan, sent: bytes) -> Floats | None:
     kernel = reader.natives.read_arrow
     call = kernel if values.size <= FEW else kernel.at_length
     call(
-        *reader.arguments, *map(address_of, reader.pockets), reader.pockets.pairs.size, sent,
-        len(sent), address_of(plan.columns), len(plan.columns), address_of(values), plan.n_rows,
-        address_of(n_nulls),
+        *reader.arguments, *reader.pocket_arguments, sent, len(sent), address_of(plan.columns),
+        len(plan.columns), address_of(values), plan.n_rows, address_of(n_nulls),
     )  # fmt: skip
     return values.T if n_nulls.tolist() == plan.n_nulls else None

@@ -36,6 +36,24 @@ ENDS, NO_ENDS = " ends", " no ends"  # of the texts in the lists, which are part
 Kind: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
+class Sheet(NamedTuple):
+    """Where the parts of a batch begin; the letters of its lists come in between in the end."""
+
+    starts: dict[str, int]
+    floats: Ints  # likewise of the columns of numbers, counted in words
+    ends: dict[str, int]  # of all parts
+    n_bytes: int  # of all but letters
+
+    @property
+    def letters(self) -> int:
+        """Where these will come in."""
+        return self.ends[ENDS]
+
+    def classes(self, n_more: int) -> int:
+        """Where the numbers of classes begin; so far behind all parts if nobody is to read them."""
+        return self.starts.get(CLASS, self.n_bytes + n_more)
+
+
 def worded_in_arrow(version: Version, kernel: Native, weight: Floats, told: Told) -> bytes | None:
     """The stream; None where some rows have no answer, or there is very much to write."""
     if len(version.classes) > MOST_CLASSES or not told.leaves.all():
@@ -77,7 +95,7 @@ def leaves_in_arrow(loaded: Loaded, kernel: Native, leaves: Ints) -> memoryview 
     return stream
 
 
-def _framed(start: bytes, sheet: "Sheet", n_rows: int) -> Any:
+def _framed(start: bytes, sheet: Sheet, n_rows: int) -> Any:
     """A stream with nothing in its parts yet, and behind it room for what is in no part."""
     end = len(start) + sheet.n_bytes
     room = np.empty(end + len(END) + n_rows, dtype=np.uint8)
@@ -89,7 +107,7 @@ def _framed(start: bytes, sheet: "Sheet", n_rows: int) -> Any:
 
 
 def _lay_leaves(
-    compiled: CompiledTree, kernel: Native, leaves: Ints, sheet: "Sheet", body: int
+    compiled: CompiledTree, kernel: Native, leaves: Ints, sheet: Sheet, body: int
 ) -> None:
     """Writes what leaves tell of rows into the parts of the body at an address."""
     tree, n_rows = compiled.tree, len(leaves)
@@ -99,7 +117,7 @@ def _lay_leaves(
     write(
         address_of(told), address_of(variance), address_of(weight), *told.shape,
         int(tree.is_regression), address_of(leaves), n_rows, body, sheet.n_bytes // WORD,
-        address_of(sheet.floats), body + sheet.starts.get(CLASS, sheet.n_bytes + len(END)),
+        address_of(sheet.floats), body + sheet.classes(len(END)),
         body + sheet.starts[LEAVES], body + sheet.starts[CERTAIN],
     )  # fmt: skip
 
@@ -124,20 +142,6 @@ class Names(NamedTuple):
 def _names(names: tuple[str, ...]) -> Names:
     texts = laid_out(name.encode() for name in names)
     return Names(texts, int(np.diff(texts.starts).max()))
-
-
-class Sheet(NamedTuple):
-    """Where the parts of a batch begin; the letters of its lists come in between in the end."""
-
-    starts: dict[str, int]
-    floats: Ints  # likewise of the columns of numbers, counted in words
-    ends: dict[str, int]  # of all parts
-    n_bytes: int  # of all but letters
-
-    @property
-    def letters(self) -> int:
-        """Where these will come in."""
-        return self.ends[ENDS]
 
 
 @lru_cache(maxsize=64)
@@ -167,7 +171,7 @@ def _laid(
     room = np.empty(sheet.n_bytes + most_letters + n_rows, dtype=np.uint8)
     _clear(room, sheet)
     at, letters = address_of(room), address_of(room) + sheet.n_bytes
-    classes = at + sheet.starts.get(CLASS, sheet.n_bytes + most_letters)
+    classes = at + sheet.classes(most_letters)
     leaves, certain, lists, ends = (
         at + sheet.starts[part] for part in (LEAVES, CERTAIN, UNKNOWN, ENDS)
     )

@@ -24,7 +24,7 @@ MOST_ENTRIES = 1 << 17  # of the lists of a block: they stay in the processor's 
 MOST_ROWS = 1_024  # of a block: the more, the longer are the lists of nodes far down
 ALL_BITS = (1 << 64) - 1
 HELD = 1 << 16  # answers of leaves to which rows come, up to which other threads of Python wait
-FEW = 1_000  # rows that walk to their leaves, likewise
+FEW = 1_000  # rows that walk to their leaves while other threads of Python wait
 MANY = 256  # leaves: hardly a row comes to more
 
 

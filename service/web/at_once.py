@@ -18,6 +18,7 @@ from functools import partial
 from select import POLLIN, poll
 from selectors import EVENT_READ
 from socket import MSG_DONTWAIT, MSG_MORE, MSG_PEEK, MSG_WAITALL
+from threading import Semaphore
 from time import monotonic, perf_counter
 from typing import Any, Protocol, TypeAlias
 
@@ -71,7 +72,7 @@ def answer_at_once(worker: Any, lane: Lane) -> None:
     """Have a worker of gunicorn with threads answer questions by itself."""
     if not _is_usual(worker.cfg):
         return
-    loop = Loop(worker, lane, worker.enqueue_req)
+    loop = Loop(worker, lane, worker.enqueue_req, Semaphore(worker.cfg.threads - 1))
     worker.enqueue_req = loop.welcome
     worker.on_client_socket_readable = loop.heard_again
 
@@ -95,6 +96,7 @@ class Loop:
     worker: Any
     lane: Lane
     submit: Callable[[Any], None]  # to gunicorn's own thread
+    staying: Semaphore  # for threads that wait for a client: one at least is left for the others
 
     def welcome(self, conn: Any) -> None:
         """Lets a client wait here until it asks something; a thread would wait as long."""
@@ -180,11 +182,7 @@ class Loop:
 
         What gunicorn has read ahead it must answer too, and what is small the loop.
         """
-        if conn.parser.unreader.buf.getvalue() or not self._is_spare():
-            return None
-        waiting = poll()
-        waiting.register(conn.sock, POLLIN)
-        if not waiting.poll(MOMENT) or not self._is_spare():
+        if conn.parser.unreader.buf.getvalue() or not self._is_heard(conn.sock):
             return None
         head = head_in(seen(conn.sock, MOST_HEAD))
         if head is None or not self.lane.takes(head) or self._may_be_small(head):
@@ -194,9 +192,17 @@ class Loop:
     def _may_be_small(self, head: Head) -> bool:
         return self.lane.is_small(head) and head.n_bytes + head.n_body <= MOST
 
-    def _is_spare(self) -> bool:
-        """Whether nobody else needs this thread."""
-        return bool(self.worker.tpool._work_queue.empty())
+    def _is_heard(self, client: Any) -> bool:
+        """Whether a client says something soon, and nobody else needs this thread then."""
+        others = self.worker.tpool._work_queue
+        if not others.empty() or not self.staying.acquire(blocking=False):
+            return False
+        try:
+            waiting = poll()
+            waiting.register(client, POLLIN)
+            return bool(waiting.poll(MOMENT)) and others.empty()
+        finally:
+            self.staying.release()
 
     def _answer_whole(self, conn: Any, head: Head, started: float) -> bool:
         """Answers a question when all of it has come; what is not ordinary is given to gunicorn."""

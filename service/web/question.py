@@ -1,6 +1,6 @@
 """Rows to predict or to explain: read by hand, since there may be very many of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -42,8 +42,9 @@ def read_question(
     body: Mapping[str, Any], limits: Limits, *, name: str | None, also: frozenset[str]
 ) -> Question:
     """The question that a body asks; the model's name stands in it if it is not given here."""
-    fields = FIELDS | also | {"model"}  # which is a misfit where the address has it
-    faults = [*unknown_fields(body, fields), *_misfits(body, named=name is not None)]
+    fields = FIELDS | also | (frozenset() if name else {"model"})
+    others = [each for each in body if each != "model"] if name else body  # it is a misfit there
+    faults = [*unknown_fields(others, fields), *_misfits(body, named=name is not None)]
     if faults:
         raise InvalidData("Some fields cannot be used.", faults[:MOST_FAULTS])
     version = int(body["version"]) if "version" in body else None
@@ -56,7 +57,7 @@ def read_question(
     )
 
 
-def unknown_fields(body: Mapping[str, Any], fields: frozenset[str]) -> Iterator[Fault]:
+def unknown_fields(body: Iterable[str], fields: frozenset[str]) -> Iterator[Fault]:
     """The first of the fields that nobody knows."""
     known = sorted(fields)
     for name in islice((name for name in body if name not in fields), MOST_FAULTS):

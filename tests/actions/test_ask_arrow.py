@@ -47,7 +47,7 @@ def in_bulk(ready: Ready, sent: bytes) -> bytes:
     return b"".join(write_arrow(asked, read_arrow(iter([sent]), asked, order)))
 
 
-def natively(ready: Ready, sent: bytes) -> bytes | None:
+def natively(ready: Ready, sent: bytes) -> bytes | memoryview | None:
     return ask_in_arrow(sent, ready, MOST)
 
 

@@ -14,12 +14,12 @@ from service.actions.ready import Ready, make_ready
 from service.actions.reply import by_column, many
 from tests.actions.golf import golf
 from tests.actions.odd_trees import loaded_trees
-from tests.natives import natives, teller_of
+from tests.natives import teller_of
 from tests.strategies import matrices
 
 
 def with_natives(loaded: Loaded) -> Loaded:
-    return replace(loaded, natives=natives(), teller=teller_of(loaded.compiled))
+    return replace(loaded, teller=teller_of(loaded.compiled))
 
 
 def assert_alike(found: Any, expected: Any) -> None:

@@ -32,6 +32,7 @@ ORDER = {"model": "melons", "target": "ripe", "data": {"rows": ROWS}}
             {"model": "melons", "rows": [{}]},
             "is in the address already; leave it out here",
         ),
+        ("/models/melons/predict", {"modle": "melons", "rows": [{}]}, "Unknown field."),
         ("/train", ORDER | {"parms": {}}, "Unknown field; is 'params' meant?"),
         ("/train", ORDER | {"params": {"max_deph": 3}}, "Unknown field; is 'max_depth' meant?"),
         ("/train", ORDER | {"data": {"row": ROWS}}, "Unknown field; is 'rows' meant?"),

@@ -11,6 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.actions.wrong_json import PIECE, what_is_wrong
 from service.settings import Settings
 from service.storage.engine import open_store
 from service.web import create_app
@@ -72,6 +73,17 @@ def test_where_a_body_is_not_utf_8_is_told(melon_client: FlaskClient, path: str)
     told = problem(melon_client.post(path, data=b'{"model":\n"m\xe9lons"}', **JSON), 400)
 
     assert told["detail"].endswith("is not UTF-8, which JSON must be: its byte 13 is 0xe9")
+
+
+@pytest.mark.parametrize("place", [0, 1, PIECE - 3, PIECE - 1, PIECE, 3 * PIECE + 5])
+@pytest.mark.parametrize("strange", [b"\xff", b"\xe9t\xe9", b"\xed\xa0\x80", "\u00e9".encode()[:1]])
+def test_the_first_strange_byte_is_found_wherever_it_stands(place: int, strange: bytes) -> None:
+    text = "\u00e9".encode() * (place // 2) + b"x" * (place % 2) + strange
+    with pytest.raises(orjson.JSONDecodeError) as told:
+        orjson.loads(text)
+
+    expected = f"is not UTF-8, which JSON must be: its byte {place + 1} is {strange[0]:#04x}"
+    assert what_is_wrong(text, told.value, "") == expected
 
 
 @pytest.mark.parametrize("path", ["/train", "/predict", "/explain"])

@@ -31,7 +31,6 @@ from service.tree.kernels.shapes import (
 from service.tree.kernels.signed import FLOATS, HALVES, INTS, LETTERS, WHOLE, WIDE, signed
 from service.tree.kernels.write import Texts, copy, trailing_zeros
 
-INFINITE, UNSIGNED = U(0x7FF0000000000000), U(0x7FFFFFFFFFFFFFFF)
 NAN = U(0x7FF8000000000000)
 
 
@@ -78,14 +77,13 @@ def _take_numbers(sent: Any, nulls: int, start: int, n_rows: int, cells: Any, fi
 @merged
 def _take_all(sent: Any, start: int, n_rows: int, cells: Any, first: int) -> int:
     """The same where none is null."""
-    is_finite = True
+    is_infinite = False
     for row in range(n_rows):
-        bits = eight_at(sent, start + 8 * row)
-        value = np.uint64(bits).view(np.float64)
-        is_finite &= bits & UNSIGNED != INFINITE
+        value = np.uint64(eight_at(sent, start + 8 * row)).view(np.float64)
+        is_infinite |= (value == np.inf) | (value == -np.inf)
         # LLVM would call somebody outside to copy them all, if each were copied as it is
         cells[U(first + row)] = value if value == value else np.nan
-    return 0 if is_finite else GAVE_UP
+    return GAVE_UP if is_infinite else 0
 
 
 @merged
@@ -161,6 +159,13 @@ def read_arrow(
 
 
 @merged
+def set_bit(bits: Any, row: int, bit: int) -> None:
+    """Writes the bit of a row, which come in their order."""
+    one = np.uint8(bit << np.int64(row & 7))
+    bits[U(row >> 3)] = one if row & 7 == 0 else bits[U(row >> 3)] | one
+
+
+@merged
 def _lay_floats(numbers: Any, width: int, n_rows: int, places: Any, out: Any) -> None:
     """Writes numbers by row into columns, each of which has its place."""
     for column in range(width):
@@ -179,9 +184,7 @@ def _lay_marks(
         leaf = marks[U(mark + END)]
         classes[U(row)] = np.uint8(marks[U(mark + CLASS)])
         leaves[U(row)] = marks[U(mark + N_LEAVES)]
-        is_certain = leaf >= 0 and weight[U(max(leaf, 0))] > 0.0
-        bit = np.uint8(np.int64(is_certain) << np.int64(row & 7))
-        certain[U(row >> 3)] = bit if row & 7 == 0 else certain[U(row >> 3)] | bit
+        set_bit(certain, row, np.int64(leaf >= 0 and weight[U(max(leaf, 0))] > 0.0))
 
 
 @merged

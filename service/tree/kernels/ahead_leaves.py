@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from service.tree.kernels.ahead_arrow import set_bit
 from service.tree.kernels.compile import merged
 from service.tree.kernels.entries import U
 from service.tree.kernels.memory import array_at
@@ -53,8 +54,7 @@ def _lay_marks(
         leaf = leaves[U(row)]
         classes[U(row)] = np.uint8(likeliest(told, leaf * n_answers, n_answers))
         counts[U(row)] = 1
-        bit = np.uint8(np.int64(weight[U(leaf)] > 0.0) << np.int64(row & 7))
-        certain[U(row >> 3)] = bit if row & 7 == 0 else certain[U(row >> 3)] | bit
+        set_bit(certain, row, np.int64(weight[U(leaf)] > 0.0))
 
 
 @signed(

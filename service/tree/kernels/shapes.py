@@ -34,8 +34,8 @@ A_COLUMN = 5
 # the number of its first text
 SLOTS, MASK, FIRST_TEXT = range(3)
 BOOK = 3
-# of the pocket of a book, in which short texts are found by one look: where its places begin, the
-# factor of keys, and by how much the product is shifted
+# of the pocket of a book, in which short texts are found by one look: where its places begin, by
+# how much the products of keys are shifted, and the factor of these
 PLACES, SHIFT, FACTOR = range(3)
 POCKET = 3
 LONGEST_KEY = 7  # letters of a text whose length fits behind them

@@ -30,6 +30,7 @@ def _begin(shape: Shape, n_rows: int, space: Space, slate: Slate) -> None:
         mark = (slate.first_row + row) * (MET + shape.n_met)
         slate.marks[U(mark + END)], slate.marks[U(mark + N_LEAVES)] = -1, 0
         for word in range(shape.n_met):
+            # the first is 0 already; but LLVM would call somebody to write zeros side by side
             slate.marks[U(mark + MET + word)] = 0
             space.forgot[U(row * shape.n_met + word)] = 0
 

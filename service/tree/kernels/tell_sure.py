@@ -97,12 +97,13 @@ def _meet_nothing(shape: Shape, n_rows: int, slate: Slate) -> None:
 
 @merged
 def lead_sure(grove: Grove, shape: Shape, n_rows: int, space: Space, slate: Slate) -> int:
-    """Tells of those rows of a block; lists all others, and tells how many.
+    """Tells of the rows of a block that come to a leaf; lists all others, and tells how many.
 
     The first list is that of the others, the second has where each row goes no further.
     """
     n_left, nodes = 0, space.most_rows
-    values = Values(space.cells, 1, space.cell_step, 0)
+    n_attributes = 0  # which nobody asks for here
+    values = Values(space.cells, 1, space.cell_step, n_attributes)
     walk(grove.nodes, grove.table, values, n_rows, space.rows, nodes)
     _meet_nothing(shape, n_rows, slate)
     for row in range(n_rows):
