@@ -23,8 +23,6 @@ def ask_in_arrow(sent: bytes, ready: Ready, max_bytes: int) -> bytes | memoryvie
         return None
     leaves = find_leaves(teller, read.values) if read.is_known else None
     if leaves is not None:
-        answer = leaves_in_arrow(loaded, teller.natives.write_arrow_leaves, leaves)
-        if answer is not None:
-            return answer
+        return leaves_in_arrow(loaded, teller.natives.write_arrow_leaves, leaves)
     told, weight = put(ready, tell_rows(ready, read.values)), loaded.compiled.tree.weight
     return worded_in_arrow(loaded.version, teller.natives.write_arrow, weight, told)

@@ -22,16 +22,26 @@ class Pockets(NamedTuple):
     lines: Words  # by book where its places begin, by how much keys are shifted, and their factor
 
 
+class Spread(NamedTuple):
+    """How keys are spread over places."""
+
+    n_bits: int  # that tell a place
+    factor: int
+
+
+EMPTY = Spread(1, SPREAD[0])  # of a pocket with nothing in it
+
+
 def make_pockets(books: Sequence[dict[int, bytes]]) -> Pockets:
     """The pockets of these books, each of which has texts by code; one may be empty."""
     pairs, lines, n_places = [], [], 0
     for texts in books:
         short = {key_of(text): code for code, text in texts.items() if len(text) <= LONGEST_KEY}
-        n_bits, factor = _spread(np.array([*short], dtype=np.uint64))
-        made = _laid(short if n_bits else {}, max(n_bits, 1), factor)
-        pairs.append(made)
-        lines.append((n_places, 64 - max(n_bits, 1), factor))
-        n_places += len(made)
+        spread = _spread(np.array([*short], dtype=np.uint64))
+        pairs.append(_laid({}, EMPTY) if spread is None else _laid(short, spread))
+        n_bits, factor = spread or EMPTY
+        lines.append((n_places, 64 - n_bits, factor))
+        n_places += len(pairs[-1])
     return Pockets(np.concatenate(pairs).ravel(), np.array(lines, dtype=np.uint64).ravel())
 
 
@@ -40,25 +50,26 @@ def key_of(text: bytes) -> int:
     return int.from_bytes(text, "little") | len(text) << 8 * LONGEST_KEY
 
 
-def _spread(keys: Words) -> tuple[int, int]:
-    """How many bits tell the places of keys, and the factor that gives each its own; 0 if none."""
+def _spread(keys: Words) -> Spread | None:
+    """What gives each key a place of its own; None if nothing does, or there is no key."""
     least = max(1, (len(keys) - 1).bit_length())
     most = (ROOMIEST * len(keys)).bit_length()
-    for n_bits in range(least, most) if 0 < len(keys) <= MOST_KEYS else ():
+    for n_bits in range(least, most) if len(keys) <= MOST_KEYS else ():
         for number in range(TRIES):
-            factor = SPREAD[0] * (2 * number + 1) & ALL_BITS
-            places = keys * np.uint64(factor) >> np.uint64(64 - n_bits)
-            if len(np.unique(places)) == len(keys):
-                return n_bits, factor
-    return 0, SPREAD[0]
+            spread = Spread(n_bits, SPREAD[0] * (2 * number + 1) & ALL_BITS)
+            if len(np.unique(_places(keys, spread))) == len(keys):
+                return spread
+    return None
 
 
-def _laid(short: dict[int, int], n_bits: int, factor: int) -> Words:
+def _places(keys: Words, spread: Spread) -> Words:
+    return keys * np.uint64(spread.factor) >> np.uint64(64 - spread.n_bits)
+
+
+def _laid(short: dict[int, int], spread: Spread) -> Words:
     """Each key at its place, with its code."""
-    made = np.full((1 << n_bits, 2), NO_KEY, dtype=np.uint64)
-    if short:
-        keys = np.array([*short], dtype=np.uint64)
-        codes = np.array([*short.values()], dtype=np.float64)
-        places = keys * np.uint64(factor) >> np.uint64(64 - n_bits)
-        made[places] = np.column_stack((keys, codes.view(np.uint64)))
+    made = np.full((1 << spread.n_bits, 2), NO_KEY, dtype=np.uint64)
+    keys = np.array([*short], dtype=np.uint64)
+    codes = np.array([*short.values()], dtype=np.float64)
+    made[_places(keys, spread)] = np.column_stack((keys, codes.view(np.uint64)))
     return made

@@ -3,7 +3,7 @@
 Only what is as it mostly is can be read so; whatever else is in a body is left to its form.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
@@ -58,7 +58,8 @@ def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Rea
         books += [] if each.kind == Kind.NUMERIC else [list(each.values)]
     texts = [text.encode() for book in books for text in book]
     firsts = [0, *accumulate(map(len, books))]
-    slots = [_slots(book, first) for book, first in zip(books, firsts, strict=False)]
+    plain = [dict(enumerate(map(str.encode, books[0]))), *map(_plain, books[1:])]
+    slots = [_slots(book, first) for book, first in zip(plain, firsts, strict=False)]
     whole = [each for each in slots if each is not None]
     if len(whole) < len(slots):
         return None
@@ -75,34 +76,26 @@ def make_reader(attributes: Sequence[Attribute], natives: Natives | None) -> Rea
     sizes = (len(texts), places[-1], len(books), len(attributes))
     addresses = [address_of(each) for each in (*arrays, *powers())]
     arguments = (*addresses, *sizes)
-    pockets = make_pockets(_plain(books))
+    pockets = make_pockets([{}, *plain[1:]])  # names have none
     of_pockets = (*map(address_of, pockets), pockets.pairs.size)
     return Reader(natives, arrays, arguments, len(attributes), pockets, of_pockets)
 
 
-def _plain(books: Sequence[Sequence[str]]) -> list[dict[int, bytes]]:
-    """The categories by code, of each book that has such, that are written as they are."""
-    named = [{}, *(dict(enumerate(book)) for book in books[1:])]
-    return [
-        {code: text.encode() for code, text in book.items() if not ODD.search(text)}
-        for book in named
-    ]
+def _plain(book: Sequence[str]) -> dict[int, bytes]:
+    """The categories by code; whoever writes an odd one as it is does not mean it."""
+    return {code: text.encode() for code, text in enumerate(book) if not ODD.search(text)}
 
 
-def _slots(texts: Iterable[str], first: int) -> Ints | None:
+def _slots(texts: Mapping[int, bytes], first: int) -> Ints | None:
     """By hash the number of a text, which are counted on from the first; None if too many agree.
 
     There is more room where each text then stands at its own place, so that nobody looks twice.
     """
-    written = {number: text.encode() for number, text in enumerate(texts, first)}
-    if first > 0:  # of names none is odd
-        # whoever writes it as it is does not mean it
-        written = {each: text for each, text in written.items() if not ODD.search(text.decode())}
     hashes = {
-        number: hash_of(_number(text[:8]), _number(text[-8:] if text[8:] else b""), len(text))
-        for number, text in written.items()
+        first + code: hash_of(_number(text[:8]), _number(text[-8:] if text[8:] else b""), len(text))
+        for code, text in texts.items()
     }
-    least = 1 << (2 * len(written) + 1).bit_length()
+    least = 1 << (2 * len(texts) + 1).bit_length()
     sizes = range(least.bit_length() - 1, max(least, MOST_SLOTS).bit_length())
     alone = (1 << bits for bits in sizes if _is_alone(hashes.values(), 1 << bits))
     return _placed(hashes, next(alone, least))

@@ -127,8 +127,8 @@ class Loop:
     def _take(self, conn: Any) -> None:
         """Answers, or leaves it to a thread."""
         started, sent = perf_counter(), seen(conn.sock)
-        head = head_in(sent)
-        if head is None or not self.lane.takes(head):
+        head = self._head_in(sent)
+        if head is None:
             self.submit(conn)
             return
         post = post_in(sent, head) if self._may_be_small(head) else None
@@ -184,10 +184,13 @@ class Loop:
         """
         if conn.parser.unreader.buf.getvalue() or not self._is_heard(conn.sock):
             return None
-        head = head_in(seen(conn.sock, MOST_HEAD))
-        if head is None or not self.lane.takes(head) or self._may_be_small(head):
-            return None
-        return head
+        head = self._head_in(seen(conn.sock, MOST_HEAD))
+        return None if head is None or self._may_be_small(head) else head
+
+    def _head_in(self, sent: bytes) -> Head | None:
+        """The head of a request that may be answered here."""
+        head = head_in(sent)
+        return head if head is not None and self.lane.takes(head) else None
 
     def _may_be_small(self, head: Head) -> bool:
         return self.lane.is_small(head) and head.n_bytes + head.n_body <= MOST
